@@ -304,6 +304,15 @@ describe('a diff of a partitioned table', () => {
       await change(all);
     });
 
+    it('creates them together with CHECK constraints', async () => {
+      const document = await withIndexes(all);
+      const constraints = [{ name: 'positive', definition: 'CHECK ((b > 0))' }];
+      for (const { collection, schema } of document.collections)
+        if (collection in all) schema.extras = { ...schema.extras, constraints };
+      await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', document));
+      expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
+    });
+
     it('is rejected if a partition has no equal index', async () => {
       const message = (table: string, index: string): string =>
         `a partition has the indexes of "${table}": add one with the definition of "${index}": ${INDEX}`;

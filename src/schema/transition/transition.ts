@@ -22,7 +22,6 @@ import {
   isIndexed,
   type CollectionNode,
   type Identity,
-  partitionsOf,
 } from '../model/state.js';
 import {
   type DetachedDocuments,
@@ -49,6 +48,7 @@ import {
   type RestoredCollection,
   type RestoredField,
 } from '../model/events.js';
+import { withExtras } from './cascade.js';
 import { detachPhases } from './detach.js';
 import { objectTransition } from './objects.js';
 import type { Collection, Field, Relation } from '../model/model.js';
@@ -60,6 +60,7 @@ import {
   relationsInOrder,
   parentOf,
 } from '../model/order.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { patchBetween } from '../fold/rename-events.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { isNone, renameEvents, renamesBetween, removeNamesInTheWay } from './renames.js';
@@ -248,6 +249,7 @@ function* byNames(
     () => createFields(change),
     () => updateFields(change, held.fields),
     () => updateCollections(change, held.collections),
+    () => indexPartitioned(change, held.collections),
     () => putRelations(change, held.relations),
   ]);
 }
@@ -327,19 +329,44 @@ function* updateFields(change: TransitionContext, held: ReadonlyMap<string, Fiel
   }
 }
 
-function updateCollections(change: TransitionContext, held: ReadonlyMap<string, Collection>): Phase {
+function updateCollections(change: TransitionContext, held: Map<string, Collection>): Phase {
   const pairs = new Map(change.surviving.map((pair) => [pair.name, pair]));
-  const { to } = change;
-  // A new index of a partitioned table includes those that its partitions already have.
-  const inOrder = sortNeededFirst(pairs.keys(), (name) =>
-    [to.collections.get(name)?.collection.meta.group ?? [], ...partitionsOf(to, name)].flat(),
-  );
+  const inOrder = sortGroupsFirst(pairs.keys(), (name) => change.to.collections.get(name)?.collection.meta.group);
   return phase(inOrder, (name) => {
     const { before, after } = pairs.get(name) as SurvivingCollection;
     const now = held.get(name) ?? before.collection;
-    const patch = now === after.collection ? [] : patchBetween(now, after.collection);
-    return patch.length > 0 ? [newEvent('collection.updated', name, null, { patch })] : [];
+    const next = withIndexesOf(after.collection, now);
+    held.set(name, next);
+    return collectionUpdated(now, next);
   });
+}
+
+/**
+ * Adds the new indexes of partitioned tables, after those of their partitions. PostgreSQL then attaches them, and creates
+ * no others.
+ */
+function indexPartitioned({ to }: TransitionContext, held: ReadonlyMap<string, Collection>): Phase {
+  const waiting = [...held.keys()].filter((name) => extrasOf(to.collections.get(name)).partition_by !== undefined);
+  return phase(
+    sortPartitionsFirst(waiting, to, (name) => name),
+    (name) => {
+      const [now, after] = [held.get(name), to.collections.get(name)?.collection];
+      return now === undefined || after === undefined ? [] : collectionUpdated(now, after);
+    },
+  );
+}
+
+/** Returns a partitioned table with the indexes that it has now. Returns any other collection unchanged. */
+function withIndexesOf(collection: Collection, now: Collection): Collection {
+  const { indexes: added, ...extras } = extrasOf({ collection });
+  const { indexes = [] } = extrasOf({ collection: now });
+  if (collection.schema === null || extras.partition_by === undefined || jsonEqual(added, indexes)) return collection;
+  return { ...collection, schema: withExtras(collection.schema, { ...extras, indexes }) };
+}
+
+function collectionUpdated(now: Collection, after: Collection): NewEvent[] {
+  const patch = now === after ? [] : patchBetween(now, after);
+  return patch.length > 0 ? [newEvent('collection.updated', after.collection, null, { patch })] : [];
 }
 
 function putRelations({ from, to, names }: TransitionContext, held: ReadonlyMap<string, Relation>): Phase {
