@@ -120,15 +120,15 @@ const matches = (key: readonly Column[]): Sql =>
 /**
  * Copies the values back into the column, which exists again and is null. Triggers and rules of the table do not run.
  * Raises an error if a row did not get its value, because the copy is dropped afterwards. Counts the values whose row
- * no longer exists.
+ * no longer exists. Tables that inherit from the table since then have rows of their own, to which the values do not belong.
  */
 export function returnValues({ table, key, column, copy }: KeptColumnCopy, position: number): Sql {
   // IS NOT NULL would be false for a composite value with a null attribute.
   const value = sql`k.${ident(column.identity)}`;
   const kept = sql`${matches(key)} AND ${value} IS DISTINCT FROM NULL`;
-  const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
+  const update = sql`UPDATE ONLY ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
     GET DIAGNOSTICS counted = ROW_COUNT;
-    IF counted <> (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${kept}) THEN
+    IF counted <> (SELECT count(*) FROM ${copy} k JOIN ONLY ${table} t ON ${kept}) THEN
       RAISE EXCEPTION 'only % of the values in the trash were restored', counted;
     END IF;
     ${noteUnmatched(position, sql`(SELECT count(*) FROM ${copy} k WHERE ${value} IS DISTINCT FROM NULL) - counted`)}`;
@@ -153,7 +153,7 @@ export function returnPrivileges({ table, column, copy }: Omit<KeptColumnCopy, '
 /** Counts the rows of the copy, those whose row still exists, and the rows of the table up to `most`. */
 export function countValues({ table, key, copy }: Omit<KeptColumnCopy, 'column'>, most: Sql): Sql {
   return sql`SELECT (SELECT count(*) FROM ${copy})::int AS kept,
-    (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${matches(key)})::int AS met,
+    (SELECT count(*) FROM ${copy} k JOIN ONLY ${table} t ON ${matches(key)})::int AS met,
     (SELECT count(*) FROM (SELECT FROM ${table} LIMIT ${most}) t)::int AS rows`;
 }
 

@@ -70,4 +70,20 @@ describe('row counts of the trash', () => {
       expect(extensions['without']).to.deep.equal(['t_a_not_null']);
     }
   });
+
+  it('do not include rows of tables that inherit since the deletion, which keep null', async () => {
+    await api.ok('POST', '/collections', { collection: 't', schema: {}, fields: [plain('a')] });
+    await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y')`);
+    const position = await gone('/fields/t/a');
+    await api.sql('DELETE FROM t WHERE id = 2; CREATE TABLE kid () INHERITS (t); INSERT INTO kid VALUES (1), (2)');
+    expect(await restored(position)).to.deep.equal([
+      `restore column a of t from the trash (position ${position}): 1 value is restored, 2 rows written since have null, 1 value no longer has a row`,
+    ]);
+    await api.ok('POST', `/trash/${position}/restore`, {});
+    expect(await api.sql('SELECT id, a FROM ONLY t')).to.deep.equal([{ id: 1, a: 'x' }]);
+    expect(await api.sql('SELECT id, a FROM kid')).to.deep.equal([
+      { id: 1, a: null },
+      { id: 2, a: null },
+    ]);
+  });
 });
