@@ -2,6 +2,7 @@ import { invertMap } from '../../kernel/inverse.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
+import type { Backfill } from '../../schema/model/backfill.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { type Difference, mergeSides, overlayMembers } from './merge.js';
 import {
@@ -61,11 +62,19 @@ export function draftDiff(draft: Draft, head: Head): DraftDiff {
         conflicts.push({ part, collection, field, ...each }),
       );
       const named = itemOf(part, key, (edit?.after ?? theirs) as NewRelation | null);
-      diff[part].push(...(changed.map((entries) => ({ ...named, diff: entries })) as never[]));
+      diff[part].push(...(itemsWith(named, changed, edit?.backfill) as never[]));
     }
   }
   return { hash: head.hash, diff, conflicts };
 }
+
+/** Returns the items of an object. Rows are filled by the last one, which is the one that the draft leads to. */
+const itemsWith = (named: Item, changed: readonly Entry<unknown>[][], backfill: Backfill | undefined): object[] =>
+  changed.map((entries, index) => ({
+    ...named,
+    diff: entries,
+    ...(index === changed.length - 1 && backfill !== undefined && { backfill }),
+  }));
 
 interface DraftEntry {
   draft: Draft;

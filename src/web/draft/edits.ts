@@ -3,6 +3,7 @@
  * change.
  */
 import { isObject, jsonEqual } from '../../kernel/json.js';
+import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import {
   type Documents,
   type Draft,
@@ -37,7 +38,21 @@ export function put<P extends Part>(
   // An object that is removed and added again is a new one.
   const recreated = edit?.recreated === true || (edit !== undefined && edit.after === null && before === null);
   const was = edit === undefined ? before : edit.before;
-  return withEdit(draft, part, key, { before: was, after, ...(recreated && { recreated }) });
+  return withEdit(draft, part, key, { before: was, after, ...(recreated && { recreated }), ...backfillOf(edit) });
+}
+
+const backfillOf = (edit: Edit<unknown> | undefined): Pick<Edit<unknown>, 'backfill'> =>
+  edit?.backfill === undefined ? {} : { backfill: edit.backfill };
+
+/**
+ * Sets how the change of a field fills rows. Without a change, the draft stays the same.
+ * @param key the field, by `memberKey`
+ */
+export function setBackfill(draft: Draft, key: string, backfill: Backfill | null): Draft {
+  const edit = draft.fields.get(key);
+  if (edit === undefined) return draft;
+  const { backfill: _, ...rest } = edit;
+  return withEdit(draft, 'fields', key, backfill === null ? rest : { ...rest, backfill });
 }
 
 /** Removes a document. For a collection, this includes its fields and relations. */
@@ -136,11 +151,19 @@ function renamedDraft(draft: Draft, renaming: Renaming): Draft {
     for (const edit of draft[part].values()) {
       const before = edit.before && (change(edit.before) as never);
       const after = edit.after && (change(edit.after) as never);
-      edits.set(keyOf[part]((after ?? before) as never), { ...edit, before, after });
+      const backfill = edit.backfill && renamedBackfill(edit.backfill, renaming, (after ?? before) as never);
+      edits.set(keyOf[part]((after ?? before) as never), { ...edit, before, after, ...(backfill && { backfill }) });
     }
     next = { ...next, [part]: edits };
   }
   return next;
+}
+
+/** Renames the source of the values. @param field the field with its new names */
+function renamedBackfill(backfill: Backfill, { fields }: Renaming, { collection }: Documents['fields']): Backfill {
+  const source = sourceOf(backfill);
+  const name = source === undefined ? undefined : fields.get(collection)?.get(source);
+  return name === undefined ? backfill : { ...backfill, field: name };
 }
 
 /** The parts of a draft that the user excluded when applying the rest. */
@@ -200,12 +223,12 @@ function unappliedEdit<T extends object>(
   const { before, after, recreated } = edit;
   if (leftOut.hasObject(part, key)) {
     const isOldDeleted = recreated === true && !leftOut.hasObject(part, key, true);
-    return isOldDeleted ? { before: null, after } : edit;
+    return isOldDeleted ? { before: null, after, ...backfillOf(edit) } : edit;
   }
   const paths = leftOut.membersOf(part, key);
   if (before === null || after === null || paths.length === 0) return null;
   const applied = paths.reduce<object>((document, path) => withMember(document, before, path), after) as T;
-  return jsonEqual(applied, after) ? null : { before: applied, after };
+  return jsonEqual(applied, after) ? null : { before: applied, after, ...backfillOf(edit) };
 }
 
 /** Returns `document` with the member at `path` replaced by that of `source`. */

@@ -1,3 +1,4 @@
+import type { Backfill } from '../../schema/model/backfill.js';
 import type { Collection, Field, NewRelation, Relation } from '../../schema/model/model.js';
 import type { CountedChange } from '../shared/changes/total.js';
 import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
@@ -9,6 +10,8 @@ export interface Edit<T> {
   after: T | null;
   /** True if the former object is removed, and `after` is a new one with the same name. */
   recreated?: true;
+  /** Only for a field: what the rows get in which it is null. */
+  backfill?: Backfill;
 }
 
 /** Maps new names to names at the head. */

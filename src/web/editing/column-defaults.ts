@@ -124,3 +124,24 @@ export const specialOf = (type: string): string[] | null => {
   const special = SPECIALS[type];
   return special === undefined ? null : [special];
 };
+
+const NUMBERS = new Set(['integer', 'bigInteger', 'float', 'decimal']);
+
+/** Returns the text of an input of a value. Empty if there is no value. */
+export const textOf = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+/**
+ * Converts the input to a value of the type. Text that does not fit remains text, and the service rejects it with a
+ * reason.
+ */
+export function valueOf(text: string, type: string): unknown {
+  if (text === '') return null;
+  if (NUMBERS.has(type)) return String(Number(text)) === text ? Number(text) : text;
+  if (type !== 'json') return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

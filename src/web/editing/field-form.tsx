@@ -4,13 +4,32 @@ import { useState } from 'react';
 import { type FieldValues, useForm, useFormContext, useWatch, useController } from 'react-hook-form';
 import { type Field, type ColumnSchema, fieldMeta } from '../../schema/model/model.js';
 import { checksOf } from '../../schema/normal-form/checks.js';
-import { settledFlags, canCountUp, columnOfType, interfaceOf, newColumn, specialOf } from './column-defaults.js';
+import {
+  type BackfillInputs,
+  BackfillInput,
+  backfillFaults,
+  fromInputs,
+  toInputs,
+  useHeadField,
+} from './backfill-input.js';
+import {
+  settledFlags,
+  canCountUp,
+  columnOfType,
+  interfaceOf,
+  newColumn,
+  specialOf,
+  textOf,
+  valueOf,
+} from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
 import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } from './members.js';
 import { createResolver } from './resolver.js';
 import { Sections } from './sections.js';
 import { type Edit, useKeep } from './use-keep.js';
 import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
+import { setBackfill } from '../draft/edits.js';
+import { memberKey } from '../draft/model.js';
 import { columnText } from '../shared/text.js';
 import classes from './editor-frame.module.css';
 import { type Choices, MemberInput, useChoices } from './member-input.js';
@@ -26,8 +45,6 @@ const CALLS: Readonly<Record<string, string[]>> = {
   dateTime: NOW,
   timestamp: NOW,
 };
-
-const NUMBERS = new Set(['integer', 'bigInteger', 'float', 'decimal']);
 
 /**
  * The input of the default value, inside the form of a field with a column. Empty means no default. Disabled if the
@@ -68,35 +85,27 @@ function DefaultInput() {
   );
 }
 
-const textOf = (value: unknown): string =>
-  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-
-/**
- * Converts the input to a value of the type. Text that does not fit remains text, and the service rejects it with a
- * reason.
- */
-function valueOf(text: string, type: string): unknown {
-  if (text === '') return null;
-  if (NUMBERS.has(type)) return String(Number(text)) === text ? Number(text) : text;
-  if (type !== 'json') return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
-
 const LENGTH = memberAt('schema.max_length', COLUMN_TYPE);
 const PRECISION = memberAt('schema.numeric_precision', COLUMN_TYPE);
 const SCALE = memberAt('schema.numeric_scale', COLUMN_TYPE);
 const OTHER_TYPE = memberAt('schema.data_type', COLUMN_TYPE);
+
+interface ColumnPartProps {
+  /** Null for a new field. */
+  before: Field | null;
+  /** The field at the head. Null if it is not there. */
+  head: Field | null;
+  collection: string;
+  choices: Choices;
+}
 
 /**
  * The inputs of the type and the column, inside the form of a field. A new type resets the members that depend on it.
  * Returning to the first type restores them.
  * @param props.before null for a new field, whose interface changes with the type
  */
-function ColumnPart({ before, choices }: { before: Field | null; choices: Choices }) {
+function ColumnPart(props: ColumnPartProps) {
+  const { before, choices } = props;
   const { setValue, getValues } = useFormContext();
   const type = useWatch({ name: 'type' }) as string;
   const schema = useWatch({ name: 'schema' }) as ColumnSchema | null;
@@ -137,7 +146,7 @@ function ColumnPart({ before, choices }: { before: Field | null; choices: Choice
           This field has no column. It groups or presents other fields, or shows the reverse side of a relation.
         </Text>
       ) : (
-        <ColumnMembers column={schema} before={before} choices={choices} />
+        <ColumnMembers {...props} column={schema} />
       )}
     </Stack>
   );
@@ -169,7 +178,7 @@ function Variant({ type, column }: { type: string; column: ColumnSchema }) {
   );
 }
 
-function ColumnMembers({ column, before, choices }: { column: ColumnSchema; before: Field | null; choices: Choices }) {
+function ColumnMembers({ column, before, head, collection, choices }: ColumnPartProps & { column: ColumnSchema }) {
   const { getValues } = useFormContext();
   const flags = COLUMN_FLAGS.filter(
     ({ path }) => path !== 'schema.has_auto_increment' || canCountUp(column.data_type) || column.has_auto_increment,
@@ -182,6 +191,7 @@ function ColumnMembers({ column, before, choices }: { column: ColumnSchema; befo
           <MemberInput key={member.path} member={member} choices={choices} />
         ))}
       </SimpleGrid>
+      <BackfillInput head={head} collection={collection} />
       <DefaultInput />
       {COLUMN_TEXTS.map((member) => (
         <MemberInput key={member.path} member={member} choices={choices} />
@@ -203,6 +213,8 @@ function ColumnMembers({ column, before, choices }: { column: ColumnSchema; befo
   );
 }
 
+type FormValues = Field & { backfill: BackfillInputs };
+
 interface Props {
   document: Field;
   isNew: boolean;
@@ -218,17 +230,19 @@ interface Props {
  */
 export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
   const { collection } = document;
+  const { head, backfill } = useHeadField(document, isNew);
   const form = useForm<FieldValues>({
-    defaultValues: structuredClone(document),
-    resolver: createResolver({ meta: checksOf(fieldMeta) }, ({ field }) =>
-      isNew ? nameFault(String(field), taken) : {},
-    ),
+    defaultValues: { ...structuredClone(document), backfill: toInputs(backfill) },
+    resolver: createResolver({ meta: checksOf(fieldMeta) }, (values) => ({
+      ...(isNew ? nameFault(String(values['field']), taken) : {}),
+      ...backfillFaults(values as unknown as FormValues, head),
+    })),
   });
   const keeping = useKeep({ names: [collection], form });
   const choices = useChoices(collection);
   const [open, setOpen] = useState<string[]>(['Column']);
   const edit: Edit = (editor) => {
-    const values = form.getValues() as Field;
+    const { backfill: inputs, ...values } = form.getValues() as FormValues;
     const now = isNew ? values : (editor.field(collection, document.field) ?? values);
     editor.put('fields', {
       ...now,
@@ -236,6 +250,8 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
       meta: values.meta,
       schema: values.schema && settledFlags({ ...values.schema, comment: values.schema.comment || null }),
     });
+    const key = memberKey(collection, isNew ? values.field : document.field);
+    editor.change((draft) => setBackfill(draft, key, fromInputs({ ...values, backfill: inputs }, head)));
   };
   const keep = async (unchecked: boolean) => {
     if (await keeping.keep(edit, { unchecked })) onDone((form.getValues() as Field).field);
@@ -258,7 +274,7 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
         <Accordion.Item value="Column">
           <Accordion.Control>Type and column</Accordion.Control>
           <Accordion.Panel>
-            <ColumnPart before={isNew ? null : document} choices={choices} />
+            <ColumnPart before={isNew ? null : document} head={head} collection={collection} choices={choices} />
           </Accordion.Panel>
         </Accordion.Item>
       </Sections>

@@ -1,4 +1,5 @@
 /* Splits a diff into items that can be selected, and joins them again. */
+import type { Backfill } from '../../../../schema/model/backfill.js';
 import type { LeftOutParts } from '../../../draft/edits.js';
 import type { Entry, SchemaDiff } from '../../../service/types.js';
 import { valueText } from '../../../shared/changes/sentences.js';
@@ -34,6 +35,8 @@ export interface Item {
   members: readonly Member[];
   /** Position of the deletion, for an object that is restored from the trash. Otherwise null. */
   restores: number | null;
+  /** How the change of a field fills rows. Null if it fills none. */
+  backfill: Backfill | null;
   /** The index of the item in its part of the diff. */
   index: number;
 }
@@ -45,6 +48,7 @@ interface RawItem {
   kind?: string;
   id?: string;
   restores?: number;
+  backfill?: Backfill;
   diff: readonly Entry[];
 }
 
@@ -83,13 +87,13 @@ function nameKey(part: Part, raw: RawItem): string {
 }
 
 function itemOf(part: Part, raw: RawItem, index: number, names: ReadonlyMap<string, number>): Item {
-  const { restores = null, diff } = raw;
+  const { restores = null, backfill = null, diff } = raw;
   const name = nameKey(part, raw);
   const whole = diff.find(({ path }) => path === undefined);
   // If a new object takes the name of a removed one, the name occurs twice.
   const isReplaced = whole?.kind === 'D' && (names.get(name) ?? 0) > 1;
   const key = isReplaced ? `${name} gone` : name;
-  const base = { key, part, ...namesOf(raw), restores, index };
+  const base = { key, part, ...namesOf(raw), restores, backfill, index };
   return whole === undefined ? { ...base, ...changeOf(key, diff) } : { ...base, ...wholeOf(whole) };
 }
 

@@ -3,6 +3,7 @@ import { addArticle } from '../../../../kernel/text.js';
 import { abbreviate, counted } from '../../../shared/text.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { dropContents } from '../../../shared/changes/total.js';
+import type { Backfill } from '../../../../schema/model/backfill.js';
 import { type Item, type Member, isRename } from './items.js';
 
 /** A sentence with names. Names are highlighted and always rendered as text. */
@@ -41,6 +42,29 @@ export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => num
   if (item.mark === 'removed') return [deletedSentence(item)];
   return item.members.map((member) => memberSentence(item, member));
 }
+
+/** Describes how a change fills rows. Null if it fills none. */
+export function backfillSentence(item: Item): Phrase | null {
+  const { backfill, mark } = item;
+  if (backfill === null) return null;
+  const rows = mark === 'made' ? 'in existing rows' : 'in rows without a value';
+  return [...say`Fill ${nameOf(item)}`, ` ${rows} with `, ...sourcePhrase(backfill)];
+}
+
+function sourcePhrase(backfill: Backfill): Phrase {
+  if ('value' in backfill) return [quoted(backfill.value)];
+  if (!('field' in backfill)) return [SOURCES[backfill.expression]];
+  const name = { name: backfill.field };
+  return 'expression' in backfill ? [name, ` ${SOURCES[backfill.expression]}`] : [name];
+}
+
+const SOURCES = {
+  now: 'the current time',
+  gen_random_uuid: 'new UUIDs',
+  lower: 'in lower case',
+  upper: 'in upper case',
+  trim: 'without surrounding spaces',
+} as const;
 
 function createdSentence(item: Item, fieldsOfNew: (collection: string) => number): Phrase {
   const { part, document, restores } = item;

@@ -6,6 +6,7 @@ import { type Item, type Member, selectChosen, titleOf, withDependents } from '.
 import {
   toPlainText,
   type Phrase,
+  backfillSentence,
   countFields,
   kindWords,
   memberSentence,
@@ -218,6 +219,7 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
   const isOut = leftOut.has(item.key);
   const name = `${kindOf(item)} ${titleOf(item)}`;
   const sentences = sentencesOf(item, (collection) => countFields(items, collection));
+  const filling = backfillSentence(item);
   return (
     <article className={classes.card} data-mark={item.mark} data-out={isOut || undefined} aria-label={name}>
       <Group gap="xs" wrap="nowrap" align="flex-start">
@@ -256,6 +258,11 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
       {item.members.map((member) => (
         <MemberPart key={member.key} item={item} member={member} review={review} canChoose={canChoose} />
       ))}
+      {filling !== null && (
+        <p className={classes.sentence}>
+          <PhraseText phrase={filling} />
+        </p>
+      )}
       {item.document === null && statements.length > 0 && (
         <div className={classes.further}>
           <SqlPart statements={statements} tables={tables} />
