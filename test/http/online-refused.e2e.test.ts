@@ -63,7 +63,11 @@ const REFUSED: readonly [what: string, edit: Edit, reason: RegExp, field?: strin
   ],
   [
     'an index of a partitioned table',
-    extras('parts', { indexes: [{ name: 'parts_note', definition: 'USING btree (note)' }] }),
+    both(
+      ...['parts', 'part'].map((name) =>
+        extras(name, { indexes: [{ name: `${name}_note`, definition: 'USING btree (note)' }] }),
+      ),
+    ),
     /no CREATE INDEX CONCURRENTLY for a partitioned table/,
   ],
   [
