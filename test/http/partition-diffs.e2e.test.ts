@@ -223,7 +223,7 @@ describe('a diff of a partitioned table', () => {
         ],
         [
           [{ ...SMALL, definition: 'CHECK ((v < 1000)) NOT VALID' }],
-          'a partition has the CHECK constraints of "events": "small" must not be NOT VALID',
+          'a partition has the CHECK constraints of "events": "small" must not be NOT VALID or NOT ENFORCED',
           `${at}[0].definition`,
         ],
       ] as const) {

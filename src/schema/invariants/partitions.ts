@@ -82,10 +82,10 @@ function missingChecks(table: CollectionNode, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   const own = new Map((extrasOf(node).constraints ?? []).map((each, index) => [each.name, { ...each, index }]));
   return (extrasOf(table).constraints ?? []).flatMap(({ name, definition }) => {
-    if (!isInheritedCheck(definition)) return [];
+    const needed = parseConstraint(definition);
+    if (typeof needed !== 'object' || needed.isInherited !== true) return [];
     const same = own.get(name);
-    const fault =
-      same === undefined ? `${quoteName(name)} is missing: ${definition}` : checkFault(name, same.definition);
+    const fault = same === undefined ? `${quoteName(name)} is missing: ${definition}` : checkFault(same, needed);
     if (fault === null) return [];
     const member = ['schema', 'extras', 'constraints', ...(same === undefined ? [] : [same.index, 'definition'])];
     const message = `a partition has the CHECK constraints of ${quoteName(table.collection.collection)}: ${fault}`;
@@ -93,17 +93,15 @@ function missingChecks(table: CollectionNode, node: CollectionNode): Problem[] {
   });
 }
 
-function isInheritedCheck(definition: string): boolean {
-  const parsed = parseConstraint(definition);
-  return typeof parsed === 'object' && parsed.isInherited === true;
-}
-
-function checkFault(name: string, definition: string): string | null {
+function checkFault(
+  { name, definition }: { name: string; definition: string },
+  needed: { skipsRows: boolean },
+): string | null {
   const parsed = parseConstraint(definition);
   if (typeof parsed !== 'object') return null;
   if (parsed.kind !== 'check') return `${quoteName(name)} must be a CHECK constraint`;
   if (parsed.isInherited !== true) return `${quoteName(name)} must not be NO INHERIT`;
-  return parsed.skipsRows ? `${quoteName(name)} must not be NOT VALID` : null;
+  return parsed.skipsRows && !needed.skipsRows ? `${quoteName(name)} must not be NOT VALID or NOT ENFORCED` : null;
 }
 
 /** Reports indexes that PostgreSQL would add. They are counted, because their definitions can be spelled differently. */

@@ -66,7 +66,10 @@ describe('adopting constraints that are not enforced, validated or inherited', (
       ALTER TABLE t ADD CONSTRAINT d CHECK (p > 0) NOT VALID, ADD CONSTRAINT e CHECK (p > 1) NO INHERIT NOT VALID,
         ADD CONSTRAINT f FOREIGN KEY (p) REFERENCES t NOT VALID;
       CREATE TABLE two (a integer, b integer, c integer, d integer, PRIMARY KEY (a, b));
-      ALTER TABLE two ADD CONSTRAINT g FOREIGN KEY (c, d) REFERENCES two NOT VALID;`);
+      ALTER TABLE two ADD CONSTRAINT g FOREIGN KEY (c, d) REFERENCES two NOT VALID;
+      CREATE TABLE p (a integer) PARTITION BY RANGE (a);
+      CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (1) TO (2);
+      ALTER TABLE p ADD CONSTRAINT h CHECK (a > 0) NOT VALID;`);
     expect(listed).to.deep.equal([]);
   });
 
