@@ -117,6 +117,12 @@ const matches = (key: readonly Column[]): Sql =>
     sql` AND `,
   );
 
+/** SQL that is true for rows of the table itself or of its partitions, and false for rows of tables that inherit from it. */
+function isOwnRow(table: Sql): Sql {
+  const oid = sql`${literal(table)}::regclass::oid`;
+  return sql`(t.tableoid = ${oid} OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = ${oid} AND c.relkind = 'p'))`;
+}
+
 /**
  * Copies the values back into the column, which exists again and is null. Triggers and rules of the table do not run.
  * Raises an error if a row did not get its value, because the copy is dropped afterwards. Counts the values whose row
@@ -125,10 +131,10 @@ const matches = (key: readonly Column[]): Sql =>
 export function returnValues({ table, key, column, copy }: KeptColumnCopy, position: number): Sql {
   // IS NOT NULL would be false for a composite value with a null attribute.
   const value = sql`k.${ident(column.identity)}`;
-  const kept = sql`${matches(key)} AND ${value} IS DISTINCT FROM NULL`;
-  const update = sql`UPDATE ONLY ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
+  const kept = sql`${matches(key)} AND ${isOwnRow(table)} AND ${value} IS DISTINCT FROM NULL`;
+  const update = sql`UPDATE ${table} t SET ${ident(column.name)} = ${value} FROM ${copy} k WHERE ${kept};
     GET DIAGNOSTICS counted = ROW_COUNT;
-    IF counted <> (SELECT count(*) FROM ${copy} k JOIN ONLY ${table} t ON ${kept}) THEN
+    IF counted <> (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${kept}) THEN
       RAISE EXCEPTION 'only % of the values in the trash were restored', counted;
     END IF;
     ${noteUnmatched(position, sql`(SELECT count(*) FROM ${copy} k WHERE ${value} IS DISTINCT FROM NULL) - counted`)}`;
@@ -153,7 +159,7 @@ export function returnPrivileges({ table, column, copy }: Omit<KeptColumnCopy, '
 /** Counts the rows of the copy, those whose row still exists, and the rows of the table up to `most`. */
 export function countValues({ table, key, copy }: Omit<KeptColumnCopy, 'column'>, most: Sql): Sql {
   return sql`SELECT (SELECT count(*) FROM ${copy})::int AS kept,
-    (SELECT count(*) FROM ${copy} k JOIN ONLY ${table} t ON ${matches(key)})::int AS met,
+    (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${matches(key)} AND ${isOwnRow(table)})::int AS met,
     (SELECT count(*) FROM (SELECT FROM ${table} LIMIT ${most}) t)::int AS rows`;
 }
 
