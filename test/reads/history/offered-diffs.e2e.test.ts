@@ -234,7 +234,7 @@ function createLane(served: Pick<Served, 'api' | 'client'>, random: Random, star
         json({ base: ends[Math.max(0, ends.indexOf(to) - 3)], theirs: then.json }),
       );
       if (merged.status === 200) await expectDryRun(merged.json as Offered, `a merge of ${to}`);
-      else expectReason(merged, ['INVALID_PAYLOAD', 'MERGE_CONFLICT']);
+      else expectReason(merged, ['INVALID_PAYLOAD', 'MERGE_CONFLICT', 'IN_USE']);
     }
     await request();
     const id = requests[random.below(requests.length)];
