@@ -231,23 +231,31 @@ function* link<E extends LinkedEvent>(
  */
 
 /** Limits on names and events of the collections. Above them, folding the log from a stored state is faster. */
-const MOST = { spans: 100, events: 3_000 } as const;
+const MOST: FoldLimits = { spans: 100, events: 3_000 };
 
-/** Returns the state with the collections that have the names at a position. Undefined if these limits are exceeded. */
+interface FoldLimits {
+  spans: number;
+  events: number;
+}
+
+export const NO_FOLD_LIMITS: FoldLimits = { spans: Infinity, events: Number.MAX_SAFE_INTEGER - 1 };
+
+/** Returns the state with the collections that have the names at a position. Undefined if the limits are exceeded. */
 export async function foldCollections(
   db: Queryable,
   names: Iterable<string>,
   position: number,
+  limits: FoldLimits = MOST,
 ): Promise<State | undefined> {
   const spans = await readCollectionSpans(db, names, position);
-  if (spans.length > MOST.spans) return undefined;
+  if (spans.length > limits.spans) return undefined;
   const values: unknown[] = [position];
   const { rows } = await db.query<PositionedEvent>(
     `SELECT position, type, version, collection, field, data FROM ${own.events} e
-      WHERE e.position <= $1::bigint AND ${withinSpans(spans, values)} ORDER BY e.position LIMIT ${MOST.events + 1}`,
+      WHERE e.position <= $1::bigint AND ${withinSpans(spans, values)} ORDER BY e.position LIMIT ${limits.events + 1}`,
     values,
   );
-  if (rows.length > MOST.events) return undefined;
+  if (rows.length > limits.events) return undefined;
   const slice = createTimeSlice();
   let folding = startFolding(initialState());
   for (const row of rows) {

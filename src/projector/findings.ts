@@ -4,7 +4,7 @@ import { NotInTimeError, limitTime } from '../kernel/time.js';
 import type { Warning } from '../kernel/warning.js';
 import { readNamesOfLifetimes, readCollectionSpans } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
-import { createStartPoint, foldCollections, foldLog } from '../log/fold.js';
+import { NO_FOLD_LIMITS, foldCollections } from '../log/fold.js';
 import type { Queryable } from '../postgres/pool.js';
 import {
   type Dependent,
@@ -317,14 +317,12 @@ async function readPurgedNames(db: Queryable, events: readonly LogEvent[]): Prom
   return purged;
 }
 
-/** Returns the partitioned tables above a collection at a position. */
+/** Returns the partitioned tables above a collection at a position. Reads only the events of these tables. */
 async function readAncestorsAt(db: Queryable, collection: string, position: number): Promise<string[]> {
   const above = new Set<string>();
   for (let name: string | undefined = collection; name !== undefined;) {
-    const state =
-      (await foldCollections(db, [name], position)) ??
-      (await foldLog(db, createStartPoint(), { upTo: position })).state;
-    name = parentOf(state, name);
+    const state: State | undefined = await foldCollections(db, [name], position, NO_FOLD_LIMITS);
+    name = state && parentOf(state, name);
     if (name === undefined || above.has(name)) break;
     above.add(name);
   }

@@ -234,7 +234,7 @@ describe('the packed program', () => {
     expect(ran.err).to.equal('');
     expect(ran.out).to.match(/^created in batch [0-9a-f-]{36}\n.*already exists.*\nCREATE TABLE /);
 
-    // The Python of the operating system has its packages, another one in PATH may not.
+    // Packages of the operating system belong to its own Python, which may not be the first in PATH.
     const interpreter = ['python3', '/usr/bin/python3'].find((each) => sh(`${each} -c "import httpx"`).code === 0);
     if (interpreter !== undefined) {
       await writeFile(join(directory, 'example.py'), python ?? '');

@@ -27,6 +27,7 @@ import {
   primaryKeyOf,
   hasDefault,
   tableNameOf,
+  fieldNameOf,
 } from '../../schema/model/state.js';
 import { notNullNameOf } from '../../schema/model/constraint-names.js';
 import { COPY, countValues } from '../../projector/ddl/trash.js';
@@ -294,7 +295,7 @@ export async function selectStillInTrash(client: Queryable, kept: readonly Trash
   );
   const now = new Map(restorable.map((each) => [each.position, each]));
   for (const { kind, identity, position, node } of kept) {
-    const [field] = [...node.identities.fields].find(([, each]) => each === identity) ?? [];
+    const field = fieldNameOf(node, identity);
     if (kind !== 'field' || field === undefined || now.get(position)?.identity !== identity) continue;
     await requireUnalteredCopy(client, { position, collection: node.collection.collection, field }, node);
   }

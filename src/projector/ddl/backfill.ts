@@ -1,15 +1,13 @@
 /* Fills the rows in which a column is null. */
 import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import { type CollectionNode, type ColumnField, primaryKeyOf } from '../../schema/model/state.js';
+import { valueLiteral } from './column.js';
 import { label, rowEntries, tableOf } from './keys-and-indexes.js';
-import { ident, literal, sql, type Sql } from './sql.js';
+import { ident, sql, type Sql } from './sql.js';
 import { type Change, type FilledColumn, type Step, step } from './step.js';
 
 /** The alias of the row in the expressions of `FilledColumn`. */
 const ROW = sql`t`;
-
-/** The SQL of a literal. A quoted literal without a type works for every type, as in `defaultExpression`. */
-const valueLiteral = (value: unknown): Sql => literal(typeof value === 'string' ? value : JSON.stringify(value));
 
 const FUNCTIONS = { now: sql`pg_catalog.now()`, gen_random_uuid: sql`pg_catalog.gen_random_uuid()` } as const;
 const TEXT_FUNCTIONS = {

@@ -1,4 +1,5 @@
 /* A column definition as CREATE TABLE and ADD COLUMN need it. */
+import type { Json } from '../../kernel/json.js';
 import { isIdentity } from '../../schema/model/extras.js';
 import type { ColumnSchema, Field } from '../../schema/model/model.js';
 import {
@@ -34,10 +35,15 @@ export function defaultExpression(field: Field, schema: ColumnSchema): Sql | nul
   const value = schema.default_value;
   if (value === null) return null;
   if (typeof value === 'string' && isFunctionDefault(field.type, schema)) return functionCall(value);
-  // A quoted literal without a type works for every type: PostgreSQL reads '5', 'true' and '{"a":1}' as the column's
-  // type. This code therefore does not format numbers. A string is the text itself, also in json columns.
-  return literal(typeof value === 'string' ? value : JSON.stringify(value));
+  return valueLiteral(value);
 }
+
+/**
+ * Returns the literal of a value in normal form. A quoted literal without a type works for every type: PostgreSQL reads
+ * '5', 'true' and '{"a":1}' as the column's type. This code therefore does not format numbers. A string is the text
+ * itself, also in json columns.
+ */
+export const valueLiteral = (value: Json): Sql => literal(typeof value === 'string' ? value : JSON.stringify(value));
 
 /** True if each row gets its own value. Adding such a column rewrites the table. */
 export function isVolatileDefault(field: Field, schema: ColumnSchema): boolean {

@@ -126,7 +126,7 @@ function isOwnRow(table: Sql): Sql {
 /**
  * Copies the values back into the column, which exists again and is null. Triggers and rules of the table do not run.
  * Raises an error if a row did not get its value, because the copy is dropped afterwards. Counts the values whose row
- * no longer exists. Tables that inherit from the table since then have rows of their own, to which the values do not belong.
+ * no longer exists. A table may have begun to inherit from this one since then. The values do not belong to its rows.
  */
 export function returnValues({ table, key, column, copy }: KeptColumnCopy, position: number): Sql {
   // IS NOT NULL would be false for a composite value with a null attribute.

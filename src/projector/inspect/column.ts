@@ -218,7 +218,7 @@ function generationOf(
   return null;
 }
 
-/** Returns the name of the constraint, unless PostgreSQL gives it the same name with that of the parent or by default. */
+/** Returns the name of the constraint, unless it is the name of the parent's constraint or the default name. */
 function notNullExtras(converting: TableConversion, { name, notNull, nullable }: CatalogColumn) {
   if (nullable || notNull === null) return {};
   if (notNull.more !== null) {

@@ -71,7 +71,7 @@ function planReplacement(using: PreparedUse): Statement[] {
     case 'copy':
       return finishCopy(using, what, quick);
     case 'fill':
-      // Rows without a value were written after the batches, and thus after the change as far as they can tell.
+      // Rows that are null now were written after the batches. They get no value, like rows that are written after the change.
       return [];
     default:
       return [quick(sql`ALTER TABLE ${table} RENAME CONSTRAINT ${ident(ours)} TO ${ident(what.name)}`)];

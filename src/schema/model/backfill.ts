@@ -7,6 +7,14 @@ export const BACKFILL_EXPRESSIONS = ['now', 'gen_random_uuid', ...TEXT_EXPRESSIO
 
 export type TextExpression = (typeof TEXT_EXPRESSIONS)[number];
 
+/** The data types of the columns that an expression without a field can fill. */
+export const EXPRESSION_TYPES: Readonly<
+  Record<Exclude<(typeof BACKFILL_EXPRESSIONS)[number], TextExpression>, ReadonlySet<string>>
+> = {
+  now: new Set(['timestamp with time zone', 'timestamp without time zone', 'date', 'time without time zone']),
+  gen_random_uuid: new Set(['uuid']),
+};
+
 export type Backfill =
   /** The same value for every row, in the normal form of a default. */
   | { value: Json }

@@ -344,6 +344,9 @@ export const columnSchema = columnDocument.omit({
 
 export type ColumnSchema = z.infer<typeof columnSchema>;
 
+/** The data types that hold text. */
+export const TEXT_TYPES: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
+
 /** A column or, with type `alias` and `schema` null, a field that exists only in the metadata. */
 export interface Field {
   collection: string;

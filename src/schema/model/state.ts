@@ -274,6 +274,20 @@ export function byName(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Returns the same collection in another state, in which it may have another name. */
+export function sameCollection(
+  { collections }: State,
+  { collection, identities }: CollectionNode,
+): CollectionNode | undefined {
+  const isSame = (node: CollectionNode | undefined): boolean => node?.identities.collection === identities.collection;
+  const named = collections.get(collection.collection);
+  return isSame(named) ? named : collections.find(isSame);
+}
+
+/** Returns the name of the field with an identity. */
+export const fieldNameOf = ({ identities }: CollectionNode, identity: Identity | undefined): string | undefined =>
+  [...identities.fields].find(([, each]) => each === identity)?.[0];
+
 /** Returns the collections that differ between two states. */
 export const findDifferingNames = (from: State, to: State): string[] =>
   [...new Set([...from.collections.keys(), ...to.collections.keys()])].filter(

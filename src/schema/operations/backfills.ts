@@ -2,9 +2,9 @@
 import { jsonEqual } from '../../kernel/json.js';
 import { type Problem, type Result, ok, problemAbout, refuse } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
-import { type Backfill, type Backfills, sourceOf } from '../model/backfill.js';
+import { type Backfill, type Backfills, EXPRESSION_TYPES, sourceOf } from '../model/backfill.js';
 import { isSerial } from '../model/extras.js';
-import type { ColumnSchema, Field } from '../model/model.js';
+import { type ColumnSchema, type Field, TEXT_TYPES } from '../model/model.js';
 import {
   type CollectionNode,
   type ColumnField,
@@ -13,10 +13,12 @@ import {
   extrasOf,
   hasColumn,
   memberKey,
+  fieldNameOf,
+  sameCollection,
 } from '../model/state.js';
 import { InvalidValue } from '../normal-form/checks.js';
 import { isFunctionDefault, readDefault } from '../normal-form/defaults/default-value.js';
-import { columnType, isWider, TEXT_TYPES } from '../sql-text/data-types.js';
+import { columnType, isWider } from '../sql-text/data-types.js';
 import { isReplacedField } from '../transition/context.js';
 
 /** A backfill of a field, with the field by the names after the change. */
@@ -89,18 +91,14 @@ const isSame = (old: Field, now: Field): boolean =>
   old.type === now.type && jsonEqual(old.meta, now.meta) && jsonEqual(old.schema, now.schema);
 
 /** Returns the collection before the change, which may have renamed it. */
-function findBefore({ collections }: State, { collection, identities }: CollectionNode): CollectionNode | undefined {
-  if (identities.collection === NEW_IDENTITY) return undefined;
-  const isIt = (node: CollectionNode): boolean => node.identities.collection === identities.collection;
-  const same = collections.get(collection.collection);
-  return same !== undefined && isIt(same) ? same : [...collections.values()].find(isIt);
-}
+const findBefore = (from: State, after: CollectionNode): CollectionNode | undefined =>
+  after.identities.collection === NEW_IDENTITY ? undefined : sameCollection(from, after);
 
 /** Returns the field before the change, which may have renamed it. */
 function fieldBefore(before: CollectionNode, after: CollectionNode, field: string): Field | undefined {
   const identity = after.identities.fields.get(field);
   if (identity === undefined || identity === NEW_IDENTITY) return undefined;
-  const [name] = [...before.identities.fields].find(([, each]) => each === identity) ?? [];
+  const name = fieldNameOf(before, identity);
   return name === undefined ? undefined : before.fields.get(name);
 }
 
@@ -124,11 +122,6 @@ function readValues(filled: Filled): Result<Backfill> {
   const message = `the expression ${expression} does not fit the type ${columnType(now.schema)}`;
   return isFitting ? ok(backfill) : refuse(backfillProblem(filled, message, ['expression']));
 }
-
-const EXPRESSION_TYPES: Readonly<Record<'now' | 'gen_random_uuid', ReadonlySet<string>>> = {
-  now: new Set(['timestamp with time zone', 'timestamp without time zone', 'date', 'time without time zone']),
-  gen_random_uuid: new Set(['uuid']),
-};
 
 function readValue(filled: Filled, submitted: unknown): Result<Backfill> {
   const { now } = filled;

@@ -1,5 +1,5 @@
 /** Describes the data types of columns by the names of PostgreSQL's format_type. */
-import type { ColumnSchema } from '../model/model.js';
+import { type ColumnSchema, TEXT_TYPES } from '../model/model.js';
 
 export interface DataType {
   /** `none`, `optional` or `required`: whether `max_length` applies. */
@@ -35,8 +35,6 @@ const DATA_TYPES: ReadonlyMap<string, DataType> = new Map<string, DataType>([
   ['bytea', PLAIN],
   ['geometry', PLAIN],
 ]);
-
-export const TEXT_TYPES: ReadonlySet<string> = new Set(['character varying', 'character', 'text', 'citext']);
 
 /** True if a column of the type can hold any text. Also true for unsupported types. */
 export function holdsText(name: string): boolean {

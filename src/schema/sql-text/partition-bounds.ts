@@ -95,13 +95,22 @@ interface ValueType {
   isQuoted?: true;
 }
 
-const INTEGER: ValueType = { isOrdered: true, read: (text) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined) };
+/** Reading a number takes longer than in proportion to its digits. */
+const MAX_DIGITS = 1_000;
+const DIGITS = `\\d{1,${MAX_DIGITS}}`;
+const INTEGER_TEXT = new RegExp(`^[+-]?${DIGITS}$`);
+const NUMERIC_TEXT = new RegExp(`^([+-]?)(${DIGITS})(?:\\.(\\d*))?$`);
+
+const INTEGER: ValueType = {
+  isOrdered: true,
+  read: (text) => (INTEGER_TEXT.test(text) ? BigInt(text) : undefined),
+};
 
 /** Fraction digits that are compared. */
 const FRACTION = 100;
 
 function readNumeric(text: string, { numeric_precision, numeric_scale }: ColumnSchema): Value | undefined {
-  const [, sign, whole = '', digits = ''] = /^([+-]?)(\d+)(?:\.(\d*))?$/.exec(text) ?? [];
+  const [, sign, whole = '', digits = ''] = NUMERIC_TEXT.exec(text) ?? [];
   const fraction = digits.replace(/0+$/, '');
   // PostgreSQL would round the value.
   const scale = numeric_precision === null ? FRACTION : (numeric_scale ?? 0);

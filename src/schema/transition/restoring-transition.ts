@@ -16,6 +16,8 @@ import {
   extrasOf,
   partitionsOf,
   primaryKeyOf,
+  fieldNameOf,
+  sameCollection,
 } from '../model/state.js';
 import type { Restores, TransitionOptions } from './context.js';
 import { dropCollection, withoutReferences } from './cascade.js';
@@ -91,7 +93,7 @@ function* withTables<T extends TrashNode>(
     for (const other of siblingsOf(node, named.state)) {
       // The rows of a removed partition may lie within the bounds of a restored one.
       const isRemoved = draft.get(other.collection.collection) === other && !names.has(other.identities.collection);
-      if (isRemoved && byIdentity(to, other) === undefined)
+      if (isRemoved && sameCollection(to, other) === undefined)
         dropCollection(draft, named.state, other.collection.collection);
     }
     nodes.push(yield* renameAlone(node, name));
@@ -264,22 +266,15 @@ export function* restorableEntries<T extends TrashNode>(
   return fits;
 }
 
-/** Returns the collection with the same identity. */
-function byIdentity({ collections }: State, { identities, collection }: CollectionNode): CollectionNode | undefined {
-  const same = (node: CollectionNode | undefined) => node?.identities.collection === identities.collection;
-  const named = collections.get(collection.collection);
-  return same(named) ? named : collections.find(same);
-}
-
 function explainUnfitTable(
   before: CollectionNode,
   { from, to }: Pick<TransitionRequest, 'from' | 'to'>,
 ): string | null {
-  const after = byIdentity(to, before);
+  const after = sameCollection(to, before);
   if (after === undefined || isFolder(after)) return 'the change does not include it';
   // A diff matches by name. If a table already has the name, the diff changes that table and cannot replace it.
   const named = from.collections.get(after.collection.collection);
-  if (named !== undefined && byIdentity(to, named) === undefined) return 'another table has its name';
+  if (named !== undefined && sameCollection(to, named) === undefined) return 'another table has its name';
   const parts = ['partition_by', 'partition_of'] as const;
   const [old, now] = [extrasOf(before), extrasOf(after)];
   if (parts.some((part) => !jsonEqual(old[part], now[part]))) return 'it has a different partitioning';
@@ -289,8 +284,7 @@ function explainUnfitTable(
 
 /** True if a column changes from or to an unsupported type, which PostgreSQL cannot convert. */
 function isAnother(before: CollectionNode, after: CollectionNode, now: Field): boolean {
-  const identity = after.identities.fields.get(now.field);
-  const [name] = [...before.identities.fields].find(([, each]) => each === identity) ?? [];
+  const name = fieldNameOf(before, after.identities.fields.get(now.field));
   const old = name === undefined ? undefined : before.fields.get(name);
   if (!old?.schema || !now.schema || (old.type !== 'unknown' && now.type !== 'unknown')) return false;
   return !isSameType(old.schema, now.schema);
@@ -298,7 +292,7 @@ function isAnother(before: CollectionNode, after: CollectionNode, now: Field): b
 
 function explainUnfitField(each: TrashNode, { from, to }: Pick<TransitionRequest, 'from' | 'to'>): string | null {
   const { identity, node } = each;
-  const after = byIdentity(to, node);
+  const after = sameCollection(to, node);
   const now = after && fieldOf(after, identity);
   const old = fieldOf(node, identity);
   if (after === undefined || !now?.schema || !old?.schema) return 'the change does not include it';
@@ -312,7 +306,7 @@ function explainUnfitValues(
   if (now.generation_expression !== null) return 'its values are computed there';
   if (!isSameType(now, old)) return `its values have the type ${old.data_type}`;
   // During the transition, a changed key does not exist.
-  return keyChange(node, byIdentity(from, node)) ?? keyChange(node, after);
+  return keyChange(node, sameCollection(from, node)) ?? keyChange(node, after);
 }
 
 function fieldOf({ fields, identities }: CollectionNode, identity: Identity): Field | undefined {

@@ -2,9 +2,9 @@
 import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useController, useWatch } from 'react-hook-form';
-import { type Backfill, TEXT_EXPRESSIONS, type TextExpression } from '../../schema/model/backfill.js';
+import { type Backfill, EXPRESSION_TYPES, TEXT_EXPRESSIONS, type TextExpression } from '../../schema/model/backfill.js';
 import type { Json } from '../../kernel/json.js';
-import type { ColumnSchema, Field } from '../../schema/model/model.js';
+import { type ColumnSchema, type Field, TEXT_TYPES } from '../../schema/model/model.js';
 import { memberKey } from '../draft/model.js';
 import { headName, useDraft, useDraftedFields } from '../draft/store.js';
 import { databaseTableQuery } from '../service/queries.js';
@@ -65,22 +65,16 @@ export function useHeadField(document: Field, isNew: boolean): { head: Field | n
   return { head: edit === undefined ? document : edit.before, backfill: edit?.backfill };
 }
 
-const EXPRESSIONS: readonly { value: string; label: string; types: readonly string[] }[] = [
-  {
-    value: 'now',
-    label: 'the current time',
-    types: ['timestamp with time zone', 'timestamp without time zone', 'date', 'time without time zone'],
-  },
-  { value: 'gen_random_uuid', label: 'a new UUID in each row', types: ['uuid'] },
-];
+const EXPRESSIONS = [
+  { value: 'now', label: 'the current time' },
+  { value: 'gen_random_uuid', label: 'a new UUID in each row' },
+] as const;
 
 const TEXT_LABELS: Readonly<Record<TextExpression, string>> = {
   lower: 'another field in lower case',
   upper: 'another field in upper case',
   trim: 'another field without surrounding spaces',
 };
-
-const TEXTS = new Set(['character varying', 'character', 'text', 'citext']);
 
 interface Props {
   head: Field | null;
@@ -103,9 +97,9 @@ function Inputs({ column, head, collection, rows }: Props & { column: ColumnSche
   const name = useWatch({ name: 'field' }) as string;
   const type = useWatch({ name: 'type' }) as string;
   const fields = useSources(collection, name);
-  const isText = TEXTS.has(column.data_type);
+  const isText = TEXT_TYPES.has(column.data_type);
   const fitting = fields.filter(({ schema }) =>
-    isText ? TEXTS.has(schema?.data_type ?? '') : schema?.data_type === column.data_type,
+    isText ? TEXT_TYPES.has(schema?.data_type ?? '') : schema?.data_type === column.data_type,
   );
   const ofFields = [
     { value: 'field', label: 'another field' },
@@ -115,7 +109,7 @@ function Inputs({ column, head, collection, rows }: Props & { column: ColumnSche
     { value: '', label: 'nothing (the change fails if there are any)' },
     ...(type.startsWith('geometry') ? [] : [{ value: 'value', label: 'a value' }]),
     ...(fitting.length === 0 ? [] : ofFields),
-    ...EXPRESSIONS.filter(({ types }) => types.includes(column.data_type)),
+    ...EXPRESSIONS.filter(({ value }) => EXPRESSION_TYPES[value].has(column.data_type)),
   ];
   const count = rows === null ? '' : `The table has about ${rows.toLocaleString('en')} rows. `;
   const which = head === null ? 'All existing rows get it.' : 'Only rows without a value get it.';

@@ -71,7 +71,7 @@ describe('row counts of the trash', () => {
     }
   });
 
-  it('do not include rows of tables that inherit since the deletion, which keep null', async () => {
+  it('leave rows null in tables that began to inherit after the deletion', async () => {
     await api.ok('POST', '/collections', { collection: 't', schema: {}, fields: [plain('a')] });
     await api.sql(`INSERT INTO t (a) VALUES ('x'), ('y')`);
     const position = await gone('/fields/t/a');

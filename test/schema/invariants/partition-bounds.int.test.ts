@@ -356,15 +356,24 @@ describe('bounds of a new partition', () => {
       }
     });
 
+  const [integers, hashes] = [KEYS[0], KEYS.at(-1)] as [Key, Key];
+  const told = (key: Key, before: Record<string, string>, after: Record<string, string>): string[] => {
+    const [from, to] = [stateWith(key, before), stateWith(key, { ...before, ...after })];
+    return runToEnd(newBoundProblems({ from, to }, Object.keys(after))).map(
+      ({ subject, message }) =>
+        `${subject?.kind === 'collection' ? `${subject.collection} ${subject.member?.join('.')}` : ''}: ${message}`,
+    );
+  };
+
+  it('are left to PostgreSQL if their numbers have very many digits', () => {
+    for (const digits of [1_000, 2_000]) {
+      const end = '9'.repeat(digits);
+      const problems = told(integers, { a: range('0', end) }, { b: range('1', end) });
+      expect(problems).to.have.length(digits > 1_000 ? 0 : 1);
+    }
+  });
+
   it('name the other partition and the location', () => {
-    const [integers, hashes] = [KEYS[0], KEYS.at(-1)] as [Key, Key];
-    const told = (key: Key, before: Record<string, string>, after: Record<string, string>): string[] => {
-      const [from, to] = [stateWith(key, before), stateWith(key, { ...before, ...after })];
-      return runToEnd(newBoundProblems({ from, to }, Object.keys(after))).map(
-        ({ subject, message }) =>
-          `${subject?.kind === 'collection' ? `${subject.collection} ${subject.member?.join('.')}` : ''}: ${message}`,
-      );
-    };
     const at = (name: string): string => `${name} schema.extras.partition_of.bound`;
     const a = range('0', '10');
     expect(told(integers, { a }, { b: range('9', '20') })).to.deep.equal([

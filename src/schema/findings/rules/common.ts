@@ -24,7 +24,7 @@ import {
   tableOfRows,
 } from '../model.js';
 import { columnType } from '../../sql-text/data-types.js';
-import { type NewEvent } from '../../model/events.js';
+import type { NewEvent } from '../../model/events.js';
 
 /** Formats the name of a field: `articles.title`. */
 export const labelOf = ({ collection, field }: Pick<Field, 'collection' | 'field'>): string => `${collection}.${field}`;

@@ -15,8 +15,8 @@ import {
 } from './common.js';
 import { durationText, NOT_KNOWN, sizeText } from '../levels.js';
 import { type Backfill, sourceOf, backfillOfEvent } from '../../model/backfill.js';
-import type { ColumnSchema } from '../../model/model.js';
-import { columnType, isWider, TEXT_TYPES } from '../../sql-text/data-types.js';
+import { type ColumnSchema, TEXT_TYPES } from '../../model/model.js';
+import { columnType, isWider } from '../../sql-text/data-types.js';
 import { jsonEqual } from '../../../kernel/json.js';
 
 const OF_WHAT_GOES =
@@ -207,7 +207,7 @@ export const fillsRows: Rule = {
   level: 'warn',
   title: 'Existing rows are filled',
   what: 'A change of a field has a `backfill`, so the service writes the field in all rows in which it is null.',
-  why: 'Nothing tells the filled rows from others afterwards, and a revert of the change does not clear them. An UPDATE runs the triggers of the table.',
+  why: 'Afterwards, filled rows cannot be told apart from others, and a revert of the change does not clear them. An UPDATE runs the triggers of the table.',
   safer: 'Check the number of rows first. Fill a large table online: the service then writes the rows in batches.',
   levels: '`note` on a small table, `warn` on a larger one.',
   example: {

@@ -1,7 +1,14 @@
 /* Findings about dependents of a changed object, and those that the planning creates directly. */
 import { CHANGES_POLICY, LOOSENS_POLICY } from '../../model/policy.js';
 import type { Rule, Observation, PlannedEvent, TableStatistics, Dependent, Inheritance } from '../model.js';
-import { type CollectionNode, type ColumnField, type State, NEW_IDENTITY, hasColumn } from '../../model/state.js';
+import {
+  type CollectionNode,
+  type ColumnField,
+  NEW_IDENTITY,
+  fieldNameOf,
+  hasColumn,
+  sameCollection,
+} from '../../model/state.js';
 import { levelByUse } from '../levels.js';
 import { isRename } from '../../model/events.js';
 import { columnType } from '../../sql-text/data-types.js';
@@ -179,7 +186,7 @@ function withoutChildren({ event, before, batch }: PlannedEvent): Observation[] 
   if (event.type !== 'collection.deleted' || before === undefined) return [];
   const remains = ({ child, isPartition }: Inheritance): boolean => {
     const node = batch.before.collections.get(child);
-    return node === undefined || (!isPartition && sameCollection(node, batch.after) !== undefined);
+    return node === undefined || (!isPartition && sameCollection(batch.after, node) !== undefined);
   };
   const children = batch.children(before.collection.collection).filter(remains);
   const namesOf = (arePartitions: boolean): string[] =>
@@ -208,7 +215,7 @@ function otherTypesInChildren({ event, before, after, batch }: PlannedEvent): Ob
   if (before === undefined || !hasColumn(column)) return [];
   const differs = ({ child }: Inheritance): boolean => {
     const node = batch.before.collections.get(child);
-    const own = node && sameCollection(node, batch.after)?.fields.get(column.field);
+    const own = node && sameCollection(batch.after, node)?.fields.get(column.field);
     return hasColumn(own) && typeAndCollation(own) !== typeAndCollation(column);
   };
   const children = batch.children(before.collection.collection).filter(differs);
@@ -306,22 +313,14 @@ function follows(
 ): boolean {
   const { batch } = planned;
   const before = batch.before.collections.get(parent);
-  const now = before === undefined ? undefined : sameCollection(before, batch.after);
+  const now = before === undefined ? undefined : sameCollection(batch.after, before);
   if (before !== undefined && now !== undefined && change.isFollowed(before, now)) return true;
   return batch.parents(parent).some((each) => change.isOf(each) && follows(each, planned, change));
 }
 
-/** Returns the collection after the batch, which may have renamed it. */
-function sameCollection({ collection, identities }: CollectionNode, after: State): CollectionNode | undefined {
-  const isSame = (node: CollectionNode | undefined): boolean => node?.identities.collection === identities.collection;
-  const named = after.collections.get(collection.collection);
-  return isSame(named) ? named : after.collections.find(isSame);
-}
-
 function sameField(before: CollectionNode, after: CollectionNode, field: string) {
-  const identity = before.identities.fields.get(field) ?? NEW_IDENTITY;
-  const found = [...after.identities.fields].find(([, each]) => each === identity);
-  return found === undefined ? undefined : after.fields.get(found[0]);
+  const name = fieldNameOf(after, before.identities.fields.get(field) ?? NEW_IDENTITY);
+  return name === undefined ? undefined : after.fields.get(name);
 }
 
 /* Findings that the planning creates directly: about the trash, names, preparations and the policy. */
