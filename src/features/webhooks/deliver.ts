@@ -59,7 +59,15 @@ interface Pauses extends SeriesPauses {
   maximum: number;
 }
 
-const PAUSES: Pauses = { quiet: 50, busy: 5_000, between: 500, look: 30_000, retry: 1_000, maximum: 600_000 };
+const PAUSES: Pauses = {
+  quiet: 50,
+  busy: 5_000,
+  between: 500,
+  slow: 30_000,
+  look: 30_000,
+  retry: 1_000,
+  maximum: 600_000,
+};
 
 /**
  * Maximum number of webhooks for which one process uses the database at the same time. Webhooks that wait for their
@@ -104,6 +112,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const timer = createEarliestTimer(() => start());
   const counts = { delivered: 0, failed: 0 };
   let looking: Promise<void> | undefined;
+  let lookedAt: number | undefined;
   let again = false;
   let stopped = false;
   const series = createSeries(pauses);
@@ -129,20 +138,18 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       });
   };
 
-  /**
-   * Waits for the end of a series of commits, for a limited time.
-   * @param since when the webhook began to deliver its events (`performance.now`)
-   */
-  const waitForQuiet = async (since?: number): Promise<void> => {
+  /** Waits for the end of a series of commits, for a limited time. */
+  const waitForQuiet = async (since?: number, previous?: number): Promise<void> => {
     for (;;) {
-      const wait = series.computeWait(performance.now(), since);
+      const wait = series.computeWait(performance.now(), since, previous);
       if (wait <= 0 || stopped) return;
       await sleep(wait);
     }
   };
 
   const look = async (): Promise<void> => {
-    await waitForQuiet();
+    await waitForQuiet(undefined, lookedAt);
+    lookedAt = performance.now();
     if (!(await hasEnabledWebhooks(pool))) return;
     for (const { id, name } of await copiedWebhooks(pool)) {
       logger.warn('a webhook is disabled, because its database was copied', { webhook: id, name });
@@ -223,6 +230,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const deliverAll = async (webhook: Claimed, signal: AbortSignal): Promise<void> => {
     let after = webhook.position;
     const since = performance.now();
+    let previous: number | undefined;
     for (;;) {
       const { positions, upTo, isEnd } = await inTurn(() => nextMatches(pool, webhook.id, after));
       // If no event matches the filter, the next claim advances the webhook over these events.
@@ -232,8 +240,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       for (const [index, position] of positions.entries()) {
         const isLast = index === positions.length - 1;
         const end = { next: isLast ? upTo : position, isLast: isLast && isEnd };
-        if (!(await deliver({ webhook, origin, signal, since }, position, end)))
-          return releaseLeases(pool, owner, webhook.id);
+        await waitForQuiet(since, previous);
+        if (!(await deliver({ webhook, origin, signal }, position, end))) return releaseLeases(pool, owner, webhook.id);
+        previous = performance.now();
       }
       if (isEnd) return;
       after = upTo;
@@ -251,12 +260,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   /** @returns false if later events must wait */
   const deliver = async (
-    { webhook, origin, signal, since }: { webhook: Claimed; origin: string; signal: AbortSignal; since: number },
+    { webhook, origin, signal }: { webhook: Claimed; origin: string; signal: AbortSignal },
     position: number,
     end: { next: number; isLast: boolean },
   ): Promise<boolean> => {
     const holder = { ...webhook, owner };
-    await waitForQuiet(since);
     const message = await inTurn(() => readMessage(webhook.format, position, origin));
     if (message === undefined || stopped) return false;
     const attemptedAt = new Date();

@@ -4,23 +4,26 @@
 export interface SeriesPauses {
   /** Pause after the last commit before a delivery. */
   quiet: number;
-  /** The longest wait before a webhook begins to deliver its events. */
+  /** The longest wait for such a pause before the first delivery of a series. */
   busy: number;
-  /** The longest total wait between the events that a webhook delivers in a row. */
+  /** The longest wait for such a pause between two deliveries of a webhook. */
   between: number;
+  /** How long a webhook waits between its deliveries. Afterwards it delivers without waiting. */
+  slow: number;
 }
 
+/** All times are of one monotonic clock, in milliseconds. */
 export interface Series {
-  /** Records a commit. All times are of one monotonic clock, in milliseconds. */
   noteCommit(now: number): void;
   /**
-   * Returns the milliseconds that a delivery still waits. Zero or less if it need not wait.
+   * Returns the milliseconds that the next delivery still waits. Zero or less if it need not wait.
    * @param since when the webhook began to deliver its events. Absent before it begins
+   * @param previous when the previous delivery ended. Absent before the first one
    */
-  computeWait(now: number, since?: number): number;
+  computeWait(now: number, since?: number, previous?: number): number;
 }
 
-export function createSeries({ quiet, busy, between }: SeriesPauses): Series {
+export function createSeries({ quiet, busy, between, slow }: SeriesPauses): Series {
   let first = -Infinity;
   let last = -Infinity;
   return {
@@ -28,7 +31,11 @@ export function createSeries({ quiet, busy, between }: SeriesPauses): Series {
       if (now - last > quiet) first = now;
       last = now;
     },
-    // A change just after each pause begins a new series. Without `since`, a webhook with many events would never catch up.
-    computeWait: (now, since = Infinity) => Math.min(last + quiet, first + busy, since + between) - now,
+    computeWait(now, since = Infinity, previous = -Infinity) {
+      const longest = Math.max(first + busy, previous + between);
+      // A series may never end, and a change just after each pause begins a new one. A webhook with many events would
+      // then never catch up.
+      return Math.min(last + quiet, longest, since + slow) - now;
+    },
   };
 }
