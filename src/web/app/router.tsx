@@ -163,13 +163,29 @@ const webhooks = createRoute({
   component: lazyRouteComponent(() => import('../pages/operations/webhooks-tab.js'), 'WebhooksTab'),
 });
 
+const trust = createRoute({
+  getParentRoute: () => operations,
+  path: '/trust',
+  component: lazyRouteComponent(() => import('../pages/operations/trust-tab.js'), 'TrustTab'),
+});
+
 const metrics = createRoute({
   getParentRoute: () => operations,
   path: '/metrics',
   component: lazyRouteComponent(() => import('../pages/operations/metrics-tab.js'), 'MetricsTab'),
 });
 
-const operationsParts = operations.addChildren([health, checks, changes, policy, trash, adopt, webhooks, metrics]);
+const operationsParts = operations.addChildren([
+  health,
+  checks,
+  changes,
+  policy,
+  trash,
+  adopt,
+  webhooks,
+  trust,
+  metrics,
+]);
 
 export const router = createRouter({
   routeTree: root.addChildren([

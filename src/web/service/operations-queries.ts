@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { send } from './send.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader, request, requestAnswer } from './request.js';
-import type { Drift, Projection, ChangeSummary, PolicyAt, TrashEntry } from './types.js';
+import type { Drift, NewTrustRule, Projection, ChangeSummary, PolicyAt, TrashEntry, TrustRule } from './types.js';
 import { LOOSENS_POLICY, PURGE_FINDINGS } from '../../schema/model/policy.js';
 
 /* The Prometheus metrics, read while the page is open. */
@@ -102,6 +102,29 @@ export async function proposePolicy(
   const headers = { ...reasonHeader(reason), 'Idempotency-Key': key };
   return (await request('openChange', { body: { title, policy }, headers })).data;
 }
+
+export interface ReadTrust {
+  rules: TrustRule[];
+  /** The version for detecting concurrent changes. */
+  etag: string;
+}
+
+export const trustQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'trust'],
+    queryFn: async ({ signal }): Promise<ReadTrust> => {
+      const answer = await requestAnswer('getTrust', { signal });
+      const { data } = (await answer.json()) as { data: Pick<ReadTrust, 'rules'> };
+      return { ...data, etag: answer.headers.get('etag') ?? '' };
+    },
+  });
+
+/**
+ * Replaces all trust rules. API tokens of removed and changed rules end at once.
+ * @throws ServiceError at the invalid member: `rules[0].issuer` …
+ */
+export const setTrust = (rules: NewTrustRule[], etag: string) =>
+  request('setTrust', { body: { rules }, headers: { 'If-Match': etag } });
 
 const LISTED = 200;
 

@@ -63,6 +63,10 @@ export type DatabaseTable = z.output<typeof schema.databaseTable>;
 export type Sample = z.output<typeof schema.sample>;
 export type Webhook = z.output<typeof webhooks.webhook>;
 export type WebhookDelivery = z.output<typeof webhooks.delivery>;
+/** A rule by which pipelines exchange ID tokens for API tokens. */
+export type TrustRule = Schemas['Trust']['rules'][number];
+/** A rule that an admin sets. */
+export type NewTrustRule = Schemas['TrustSettings']['rules'][number];
 export type WebhookSettings = Pick<Webhook, 'name' | 'url' | 'format' | 'types' | 'collections'>;
 
 /* Features by role. The service enforces permissions; a test keeps both consistent. */

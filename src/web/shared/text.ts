@@ -1,5 +1,7 @@
 /* Texts for display: amounts, short forms, and columns as SQL. */
 import type { ColumnSchema } from '../../schema/model/model.js';
+import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
+import type { Token } from '../service/types.js';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
@@ -26,6 +28,19 @@ export function durationText(milliseconds: number): string {
   if (seconds < 60) return `${seconds.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
+
+/** Describes what a token may do: `at most admin: read, propose; collections shop_*`. */
+export const scopeText = ({
+  role,
+  actions = [...TOKEN_ACTIONS],
+  collections,
+  networks,
+}: NonNullable<Token['scope']>): string =>
+  [
+    `at most ${role}: ${actions.join(', ')}`,
+    ...(collections ? [`collections ${collections.join(', ')}`] : []),
+    ...(networks ? [`from ${networks.join(', ')}`] : []),
+  ].join('; ');
 
 /** Returns the beginning of a text on one line. */
 export function abbreviate(text: string, length = 160): string {

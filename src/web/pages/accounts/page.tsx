@@ -3,7 +3,6 @@ import { Badge, Button, Group, Text, Title, Modal, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { TOKEN_ACTIONS } from '../../../schema/model/token-scope.js';
 import {
   usersQuery,
   ACCOUNTS,
@@ -23,7 +22,7 @@ import { NewToken } from './new-token.js';
 import { UserDialog } from './user-dialog.js';
 import classes from './page.module.css';
 import { latestQuery } from '../../service/history-queries.js';
-import { abbreviate } from '../../shared/text.js';
+import { abbreviate, scopeText } from '../../shared/text.js';
 import { ConfirmButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
 
@@ -100,18 +99,6 @@ function TokenLine({ user, token }: { user: User; token: Token }) {
     </div>
   );
 }
-
-const scopeText = ({
-  role,
-  actions = [...TOKEN_ACTIONS],
-  collections,
-  networks,
-}: NonNullable<Token['scope']>): string =>
-  [
-    `at most ${role}: ${actions.join(', ')}`,
-    ...(collections ? [`collections ${collections.join(', ')}`] : []),
-    ...(networks ? [`from ${networks.join(', ')}`] : []),
-  ].join('; ');
 
 /* Shows the latest changes by a user, one line each. */
 

@@ -25,6 +25,7 @@ export function OperationsPage() {
           { to: '/operations/webhooks', label: 'Webhooks' },
         ]
       : []),
+    { to: '/operations/trust', label: 'Trust rules' },
     { to: '/operations/metrics', label: 'Metrics' },
   ];
   return (

@@ -1,0 +1,339 @@
+/* Creates and edits a trust rule. */
+import {
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { TOKEN_ACTIONS } from '../../../schema/model/token-scope.js';
+import { usersQuery } from '../../service/account-queries.js';
+import { type ReadTrust, setTrust } from '../../service/operations-queries.js';
+import { SCHEMA, collectionsQuery } from '../../service/queries.js';
+import { itemsIn } from '../../service/request.js';
+import { ServiceError } from '../../service/send.js';
+import type { NewTrustRule, TrustRule } from '../../service/types.js';
+import { SteadyButton } from '../../shared/buttons.js';
+import { ProblemAlert } from '../../shared/problem-alert.js';
+
+/**
+ * Replaces all rules.
+ * @param etag that of the rules that the user has seen. The service rejects the change if others have changed them
+ */
+export function useSaveTrust(etag: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (rules: NewTrustRule[]) => setTrust(rules, etag),
+    onSuccess: () => client.invalidateQueries({ queryKey: [SCHEMA] }),
+  });
+}
+
+interface DialogProps {
+  read: ReadTrust;
+  /** Null for a new rule, which comes last. */
+  rule: TrustRule | null;
+  onClose: () => void;
+}
+
+/** It closes when the service accepts the change. */
+export function TrustDialog({ read, rule, onClose }: DialogProps) {
+  // The page may read new rules while the dialog is open. They must not be overwritten.
+  const [{ rules, etag }] = useState(read);
+  return (
+    <Modal
+      opened
+      size="lg"
+      onClose={onClose}
+      title={rule?.name ?? 'New trust rule'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <TrustForm rules={rules} etag={etag} rule={rule} onDone={onClose} />
+    </Modal>
+  );
+}
+
+/** A rule in the form. The claims are a list, because a user may type the same name twice. */
+interface RuleInput extends Omit<TrustRule, 'claims' | 'set_by' | 'minutes'> {
+  claims: Claim[];
+  minutes: number | '';
+  /** Empty for the admin who saves the rule. */
+  user: string;
+}
+
+type Claim = [name: string, pattern: string];
+
+const NEW: RuleInput = {
+  name: '',
+  issuer: 'https://token.actions.githubusercontent.com',
+  audience: location.origin,
+  claims: [['sub', '']],
+  scope: { role: 'author', actions: ['read'] },
+  minutes: 15,
+  user: '',
+};
+
+function inputOf(saved: TrustRule): RuleInput {
+  const { set_by: _, claims, ...rule } = saved;
+  return { ...rule, claims: Object.entries(claims) };
+}
+
+const ruleOf = ({ claims, minutes, user, ...rule }: RuleInput): NewTrustRule => ({
+  ...rule,
+  claims: Object.fromEntries(claims),
+  ...(minutes !== '' && { minutes }),
+  ...(user !== '' && { user }),
+});
+
+/** Saving would keep only one of two claims with the same name. Undefined if there are none. */
+const repeatedClaim = ({ claims }: RuleInput): string | undefined =>
+  claims.find(([name], index) => claims.findIndex(([other]) => other === name) < index)?.[0];
+
+interface FormProps extends ReadTrust {
+  rule: TrustRule | null;
+  onDone: () => void;
+}
+
+function TrustForm({ rules, etag, rule, onDone }: FormProps) {
+  const [input, setInput] = useState(rule === null ? NEW : inputOf(rule));
+  const save = useSaveTrust(etag);
+  const at = rule === null ? rules.length : rules.findIndex(({ name }) => name === rule.name);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const changed: NewTrustRule[] = [...rules];
+    changed.splice(at, 1, ruleOf(input));
+    save.mutate(changed, { onSuccess: onDone });
+  };
+  const problems = save.error instanceof ServiceError ? save.error.problems : [];
+  const members = problems.map(({ extensions }) => memberOf(extensions.path, at));
+  const inputs: InputsProps = {
+    input,
+    onChange: (changed) => setInput({ ...input, ...changed }),
+    errorAt: (member) => problems[members.indexOf(member)]?.message,
+  };
+  const isShown = problems.length > 0 && members.every((member) => SHOWN.has(member));
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <IssuerInputs {...inputs} />
+        <ClaimInputs {...inputs} />
+        <ScopeInputs {...inputs} />
+        {save.error !== null && !isShown && <ProblemAlert error={save.error} />}
+        <SteadyButton type="submit" loading={save.isPending} disabled={repeatedClaim(input) !== undefined}>
+          {rule === null ? 'Create rule' : 'Save'}
+        </SteadyButton>
+      </Stack>
+    </form>
+  );
+}
+
+/** The inputs that show their own errors. */
+const SHOWN = new Set([
+  'name',
+  'issuer',
+  'audience',
+  'claims',
+  'user',
+  'minutes',
+  'actions',
+  'collections',
+  'networks',
+]);
+
+/** @returns the input that a path belongs to: `claims` for `rules[0].claims.sub`, `networks` for `rules[0].scope.networks[1]` */
+function memberOf(path: string | undefined, at: number): string {
+  const prefix = `rules[${at}].`;
+  if (path?.startsWith(prefix) !== true) return '';
+  const [first = '', second = ''] = path.slice(prefix.length).split(/[.[]/);
+  return first === 'scope' ? second : first;
+}
+
+interface InputsProps {
+  input: RuleInput;
+  onChange: (changed: Partial<RuleInput>) => void;
+  errorAt: (member: string) => string | undefined;
+}
+
+function IssuerInputs({ input: { name, issuer, audience }, onChange, errorAt }: InputsProps) {
+  return (
+    <>
+      <TextInput
+        label="Name"
+        required
+        withAsterisk={false}
+        data-autofocus
+        value={name}
+        error={errorAt('name')}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Issuer"
+        description="The address in the claim iss, exactly as the platform writes it."
+        required
+        withAsterisk={false}
+        value={issuer}
+        error={errorAt('issuer')}
+        onChange={(event) => onChange({ issuer: event.currentTarget.value })}
+      />
+      <TextInput
+        label="Audience"
+        description="The claim aud. Use the address of this service."
+        required
+        withAsterisk={false}
+        value={audience}
+        error={errorAt('audience')}
+        onChange={(event) => onChange({ audience: event.currentTarget.value })}
+      />
+    </>
+  );
+}
+
+/** All claims must match. */
+function ClaimInputs({ input, onChange, errorAt }: InputsProps) {
+  const { claims } = input;
+  const change = (index: number, claim: Claim) => onChange({ claims: claims.with(index, claim) });
+  const repeated = repeatedClaim(input);
+  const error = repeated === undefined ? errorAt('claims') : `The claim "${repeated}" is listed twice.`;
+  return (
+    <section aria-label="Claims">
+      <Text size="sm" fw={500}>
+        Claims
+      </Text>
+      <Text size="xs" c="dimmed" mb={6}>
+        All of them must match. A pattern can contain *. Always write the owner and the repository in sub: everyone can
+        get ID tokens of GitHub.
+      </Text>
+      {claims.map(([name, pattern], index) => (
+        // Claims have no id, and inputs keep their focus only if the key does not depend on their content.
+        <Group key={index} gap="xs" mb={6} wrap="nowrap">
+          <TextInput
+            aria-label={`Name of claim ${index + 1}`}
+            w={140}
+            required
+            value={name}
+            onChange={(event) => change(index, [event.currentTarget.value, pattern])}
+          />
+          <TextInput
+            aria-label={`Pattern of claim ${index + 1}`}
+            flex={1}
+            required
+            placeholder="repo:example/schema:ref:refs/heads/main"
+            value={pattern}
+            error={error !== undefined}
+            onChange={(event) => change(index, [name, event.currentTarget.value])}
+          />
+          <Button
+            variant="default"
+            size="xs"
+            aria-label={`Remove claim ${index + 1}`}
+            onClick={() => onChange({ claims: claims.toSpliced(index, 1) })}
+          >
+            Remove
+          </Button>
+        </Group>
+      ))}
+      {error !== undefined && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {error}
+        </Text>
+      )}
+      <Button variant="default" size="xs" onClick={() => onChange({ claims: [...claims, ['', '']] })}>
+        Add claim
+      </Button>
+    </section>
+  );
+}
+
+const ROLES: readonly TrustRule['scope']['role'][] = ['admin', 'auditor', 'author', 'reader'];
+
+function ScopeInputs({ input: { scope, minutes, user }, onChange, errorAt }: InputsProps) {
+  const { data: listed = [] } = useQuery(collectionsQuery());
+  const change = (changed: Partial<RuleInput['scope']>) => onChange({ scope: { ...scope, ...changed } });
+  return (
+    <>
+      <NativeSelect
+        label="Role"
+        data={[...ROLES]}
+        value={scope.role}
+        error={errorAt('role')}
+        onChange={(event) => change({ role: event.currentTarget.value as TrustRule['scope']['role'] })}
+      />
+      <Checkbox.Group
+        label="Actions"
+        value={scope.actions}
+        error={errorAt('actions')}
+        onChange={(actions) => change({ actions })}
+      >
+        <Group gap="sm" mt={6}>
+          {TOKEN_ACTIONS.map((action) => (
+            <Checkbox key={action} value={action} label={action} />
+          ))}
+        </Group>
+      </Checkbox.Group>
+      <TagsInput
+        label="Collections"
+        description="Names, or patterns with *. Empty: all."
+        data={listed.map(({ collection }) => collection)}
+        value={scope.collections ?? []}
+        error={errorAt('collections')}
+        onChange={(collections) => onChange({ scope: withList('collections', collections, scope) })}
+        limit={50}
+        clearButtonProps={{ 'aria-label': 'Clear' }}
+      />
+      <TagsInput
+        label="Networks"
+        description="Addresses and networks that may use the API tokens. Empty: all."
+        value={scope.networks ?? []}
+        error={errorAt('networks')}
+        onChange={(networks) => onChange({ scope: withList('networks', networks, scope) })}
+        clearButtonProps={{ 'aria-label': 'Clear' }}
+      />
+      <NumberInput
+        label="Minutes"
+        description="How long the API tokens are valid."
+        min={1}
+        max={60}
+        allowDecimal={false}
+        value={minutes}
+        error={errorAt('minutes')}
+        onChange={(value) => onChange({ minutes: typeof value === 'number' ? value : '' })}
+      />
+      <UserSelect user={user} error={errorAt('user')} onChange={(chosen) => onChange({ user: chosen })} />
+    </>
+  );
+}
+
+/** Returns the scope with the list. An empty list is left out, because it would allow nothing. */
+function withList(member: 'collections' | 'networks', list: string[], scope: RuleInput['scope']): RuleInput['scope'] {
+  const { [member]: _, ...others } = scope;
+  return list.length === 0 ? others : { ...others, [member]: list };
+}
+
+interface UserSelectProps {
+  /** The id. Empty for the admin who saves the rule. */
+  user: string;
+  error: string | undefined;
+  onChange: (user: string) => void;
+}
+
+function UserSelect({ user, error, onChange }: UserSelectProps) {
+  const { data } = useInfiniteQuery(usersQuery());
+  const users = itemsIn(data?.pages ?? []).map(({ id, email }) => ({ value: id, label: email }));
+  const isUnlisted = user !== '' && !users.some(({ value }) => value === user);
+  return (
+    <NativeSelect
+      label="User"
+      description="The API tokens belong to this user and never exceed the user's role."
+      data={[{ value: '', label: 'You' }, ...(isUnlisted ? [{ value: user, label: user }] : []), ...users]}
+      value={user}
+      error={error}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
