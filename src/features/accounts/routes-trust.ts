@@ -14,6 +14,7 @@ import { unauthenticated } from '../../http/serve.js';
 import { isIssuer } from '../../kernel/networks.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { invisibleFault } from '../../kernel/text.js';
+import type { TrustRule } from '../../schema/model/token-scope.js';
 import { changeAccount, createAccountCommand } from './change-account.js';
 import { IdTokenError } from './id-tokens.js';
 import * as accounts from './routes-answers.js';
@@ -65,12 +66,36 @@ const shared = {
   scope: tokenScope.required({ actions: true }),
 };
 
-const newRule = z.strictObject({
-  ...shared,
-  user: z.uuid().optional().describe('The user whose API tokens it issues, by id. Default: you'),
-  set_by: z.uuid().optional().describe('Ignored, so that you can send the rules that you read'),
-  minutes: z.int().min(1).max(60).default(15).describe('Lifetime of its API tokens'),
-});
+/** Issuers from which everyone can get ID tokens, and their claims that name the owner of a repository. */
+const PUBLIC_ISSUERS: Readonly<Record<string, readonly string[]>> = {
+  'https://token.actions.githubusercontent.com': [
+    'repository',
+    'repository_id',
+    'repository_owner',
+    'repository_owner_id',
+  ],
+  'https://gitlab.com': ['project_path', 'project_id', 'namespace_path', 'namespace_id'],
+};
+
+/** False if a rule for a public issuer accepts the pipelines of strangers: `repo:*`, or `repo:shop*` for `shop-2`. */
+function namesOwner({ issuer, claims: { sub = '', ...others } }: Pick<TrustRule, 'issuer' | 'claims'>): boolean {
+  if (!Object.hasOwn(PUBLIC_ISSUERS, issuer)) return true;
+  const owners = PUBLIC_ISSUERS[issuer] ?? [];
+  return /^[^*]*$|^[^:*]+:[^/*]+\//.test(sub) || owners.some((claim) => others[claim]?.includes('*') === false);
+}
+
+const newRule = z
+  .strictObject({
+    ...shared,
+    user: z.uuid().optional().describe('The user whose API tokens it issues, by id. Default: you'),
+    set_by: z.uuid().optional().describe('Ignored, so that you can send the rules that you read'),
+    minutes: z.int().min(1).max(60).default(15).describe('Lifetime of its API tokens'),
+  })
+  .refine(namesOwner, {
+    message:
+      'must name the owner of the repository before the first "*" ("repo:owner/repository:*"), because everyone can get ID tokens of this issuer',
+    path: ['claims', 'sub'],
+  });
 
 const trustBody = z
   .strictObject({
