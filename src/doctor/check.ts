@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Addresses } from '../postgres/pool.js';
+import type { OidcSettings } from '../features/accounts/oidc.js';
 import type { Projections } from '../features/projections/index.js';
 import type { ServerState } from '../postgres/server.js';
 import { own } from '../postgres/own-tables.js';
@@ -154,6 +155,10 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'Correct the receiver or the address, and run "dps webhooks enable NAME". It continues after the last delivered event. Delete a webhook that nobody needs.',
   },
+  PROVIDER_UNUSABLE: {
+    severity: 'warning',
+    fix: 'Open OIDC_ISSUER with /.well-known/openid-configuration on the machine of the service. "issuer" there must equal OIDC_ISSUER. Until then, nobody can sign in with the provider.',
+  },
   LISTENER_DEAF: {
     severity: 'error',
     fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, without a pooler. Notifications on DATABASE_URL must arrive there.',
@@ -195,6 +200,7 @@ interface DoctorSettings {
   databasePooler: 'none' | 'transaction' | null;
   poolSize: number;
   tokenSecret: string | null;
+  oidc: OidcSettings | null;
 }
 
 export interface DoctorContext {

@@ -19,6 +19,7 @@ import {
   statistics,
   timeouts,
 } from './database.js';
+import { provider } from './provider.js';
 import { chain, protection, readable, storedFolds, comparison, lag, preparations, trash, webhooks } from './state.js';
 
 export interface ExaminedCheck {
@@ -54,6 +55,7 @@ const CHECKS: readonly Check[] = [
   preparations,
   lag,
   webhooks,
+  provider,
 ];
 
 const isImpossible = ({ needsPrimary, needsService }: Check, { server, untrustedProxy }: DoctorContext): boolean =>

@@ -19,6 +19,12 @@ import type { CollectionMeta } from '../schema/model/model.js';
 import type { QuotaLimits } from './quotas.js';
 import type { HandledRequest } from './request-log.js';
 
+/**
+ * A sign-in in a browser, a sign-in of a command line that the user confirms on another device, or the exchange of the
+ * ID token of a pipeline.
+ */
+export type SignInKind = 'browser' | 'device' | 'pipeline';
+
 /** The source of the Prometheus metrics. */
 export interface MetricsSource {
   contentType: string;
@@ -84,7 +90,10 @@ export interface HttpDeps {
   webhooks: Webhooks;
   /** Reports a diverged log. */
   watch: Pick<LogWatch, 'subscribe'>;
-  metrics: MetricsSource & { request(handled: HandledRequest): void };
+  metrics: MetricsSource & {
+    request(handled: HandledRequest): void;
+    signIn(kind: SignInKind, outcome: string): void;
+  };
   traces: {
     request(
       req: IncomingMessage,

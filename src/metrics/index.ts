@@ -1,5 +1,6 @@
 /* Prometheus metrics. Names and units follow https://prometheus.io/docs/practices/naming/. */
 import { Registry, collectDefaultMetrics, Histogram, Counter } from 'prom-client';
+import type { SignInKind } from '../http/deps.js';
 import type { HandledRequest } from '../http/request-log.js';
 import { type Sources, addGauges } from './gauges.js';
 import type { ProblemCode } from '../kernel/problem.js';
@@ -141,9 +142,28 @@ function methodOf(method: string): string {
   return METHODS.has(method) ? method : 'other';
 }
 
+const SIGN_INS = ['browser', 'device', 'pipeline'] as const satisfies SignInKind[];
+
+/** Logins with a password are not among them: the status of their requests is in the histogram of requests. */
+function createSignInMetrics(registry: Registry): (kind: SignInKind, outcome: string) => void {
+  const total = new Counter({
+    name: 'dps_sign_ins_total',
+    help:
+      'Sign-ins with an OpenID provider by kind (browser, device, pipeline) and by outcome: done, ' +
+      'or the reason for which the service rejected it.',
+    labelNames: ['kind', 'outcome'] as const,
+    registers: [registry],
+  });
+  // Creating these series at the start makes graphs begin at zero.
+  for (const kind of SIGN_INS) total.inc({ kind, outcome: 'done' }, 0);
+  return (kind, outcome) => total.inc({ kind, outcome });
+}
+
 interface Metrics {
   /** Counts a request that was answered. */
   request(handled: HandledRequest): void;
+  /** Counts a sign-in that ended. */
+  signIn(kind: SignInKind, outcome: string): void;
   /** Metrics of preparations. */
   changes: ChangeMetrics;
   /** Metrics of pipeline commands. */
@@ -171,6 +191,7 @@ export function createMetrics(): Metrics {
   const ours = processMetrics();
   return {
     request: createRequestMetrics(registry),
+    signIn: createSignInMetrics(registry),
     changes: createChangeMetrics(registry),
     commands: createCommandMetrics(registry),
     contentType: registry.contentType,

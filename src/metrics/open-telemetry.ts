@@ -1,6 +1,7 @@
 /**
  * Exports spans with the OpenTelemetry SDK. Attributes are names and numbers of the service itself: never headers,
  * queries, bodies, messages of errors or names of collections, because those may contain secrets or values of rows.
+ * The tracing packages are used without @opentelemetry/sdk-node, which requires a newer Node.js and installs gRPC.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';

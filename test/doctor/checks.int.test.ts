@@ -8,6 +8,7 @@ import { createPool } from '../../src/postgres/pool.js';
 import { markRestoring } from '../../src/postgres/migrate.js';
 import { CAUSE, expectDone, field, silent, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, asSuperuser, createDatabase, superuserUrl } from '../support/postgres.js';
+import { startReceiver } from '../support/receiver.js';
 import { tamper } from '../support/tamper.js';
 
 const NAMES = [
@@ -36,6 +37,7 @@ const NAMES = [
   'preparations of change requests',
   'projections',
   'webhooks',
+  'OpenID provider',
 ];
 
 describe('the doctor', () => {
@@ -144,6 +146,30 @@ describe('the doctor', () => {
     ]);
     await sql(`ALTER TABLE service.service_migrations RENAME TO gone`);
     expect(await messagesOf()).to.deep.equal(['SERVICE_MISSING: The schema "service" does not contain a service.']);
+  });
+
+  it('reports an OpenID provider that names another issuer or has no keys', async () => {
+    const receiver = await startReceiver();
+    const issuer = new URL(receiver.url).origin;
+    const oidc = { issuer, clientId: 'dps', clientSecret: null, scopes: 'openid', roles: {}, label: 'Example ID' };
+    const metadata = { issuer, jwks_uri: `${issuer}/jwks` };
+    const answers = [{ ...metadata, issuer: 'https://id.example.com' }, { issuer }, metadata];
+    try {
+      for (const answer of answers) {
+        receiver.respond = (response, { path }) => {
+          const isKnown = path.startsWith('/.well-known/');
+          response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(answer));
+        };
+        const [message, ...others] = await messagesOf({ config: { oidc } });
+        expect(others).to.deep.equal([]);
+        expect(message, JSON.stringify(answer)).to.match(
+          new RegExp(`^PROVIDER_UNUSABLE: The OpenID provider "${issuer}" cannot be used: .+\\.$`),
+        );
+      }
+    } finally {
+      await receiver.stop();
+    }
   });
 
   it('reports an unfinished restore', async () => {
@@ -289,6 +315,7 @@ describe('the doctor', () => {
     ]);
     expect(results.slice(NAMES.indexOf('log can be folded'))).to.deep.equal([
       'error',
+      'skipped',
       'skipped',
       'skipped',
       'skipped',

@@ -282,8 +282,15 @@ interface Provider {
   /** The issuer in the provider's metadata. Its tokens must contain the same issuer. */
   issuer: string;
   configuration: client.Configuration;
-  keys: JWTVerifyGetKey;
+  keys: ReturnType<typeof createRemoteJWKSet>;
 }
+
+/**
+ * Reads the provider's configuration and keys once, as a sign-in does.
+ * @throws OidcError
+ */
+export const checkProvider = (settings: OidcSettings): Promise<void> =>
+  mapToUnavailable(async () => (await discover(settings)).keys.reload());
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Provider> {
   const address = new URL(issuer);

@@ -91,9 +91,10 @@ async function finish(
   deps: ProviderDeps,
   { req, requestId, device }: { req: Request; requestId: string; device: string },
 ): Promise<Answer> {
-  const { oidc, auth, logger } = deps;
+  const { oidc, auth, logger, metrics } = deps;
   const outcome = await oidc.finishDevice(device).catch((error: unknown) => {
     if (!(error instanceof OidcError)) throw error;
+    metrics.signIn('device', error.reason);
     logger.warn('sign-in with the OpenID provider failed', { request_id: requestId, reason: error.message });
     if (error.reason === 'unavailable') throw refused('UNAVAILABLE', explainOutcome('unavailable'));
     throw unauthenticated(explainOutcome(error.reason));
@@ -104,6 +105,7 @@ async function finish(
   }
   const { profile } = outcome;
   const user = await userOf(deps, profile, signInCause(req, requestId));
+  metrics.signIn('device', typeof user === 'string' ? user : 'done');
   if (typeof user === 'string') throw unauthenticated(explainOutcome(user));
   await auth.exchangeLimit.succeeded(attemptOf(req));
   const proof = { identity: { id: user.identity, session: profile.session } };

@@ -211,7 +211,7 @@ async function finishSignIn(deps: ProviderDeps, req: Request, requestId: string)
   } catch (error) {
     if (!(error instanceof OidcError)) throw error;
     logger.warn('sign-in with the OpenID provider failed', { request_id: requestId, reason: error.message });
-    return returnTo(await oidc.targetOf(attempt), { outcome: error.reason, req }, forget);
+    return returnTo(deps, await oidc.targetOf(attempt), { outcome: error.reason, req }, forget);
   }
 }
 
@@ -231,7 +231,7 @@ async function signInAs(
 ): Promise<Answer> {
   const { oidc, auth } = deps;
   const returnOutcome = (outcome: SignInOutcome, more: readonly string[] = []) =>
-    returnTo(target, { outcome, req }, [...headers, ...more]);
+    returnTo(deps, target, { outcome, req }, [...headers, ...more]);
   const user = await userOf(deps, profile, signInCause(req, requestId));
   if (typeof user === 'string') {
     if (user !== 'link') return returnOutcome(user);
@@ -244,7 +244,7 @@ async function signInAs(
   if (target.cli === null) return returnOutcome('done', setCookie(req, token));
   // The session starts now, so that everything that ends the sessions of the user also ends this one.
   const code = await oidc.seal('code', { token, challenge: target.cli.challenge });
-  return returnTo(target, { outcome: 'done', req, code }, headers);
+  return returnTo(deps, target, { outcome: 'done', req, code }, headers);
 }
 
 type Denial = Exclude<SignInOutcome, 'done' | OidcFailure>;
@@ -322,7 +322,13 @@ interface Return {
 }
 
 /** Redirects to the app, or to the waiting command line. */
-function returnTo(target: Target | null, { outcome, req, code }: Return, headers: readonly string[]): Answer {
+function returnTo(
+  { metrics }: ProviderDeps,
+  target: Target | null,
+  { outcome, req, code }: Return,
+  headers: readonly string[],
+): Answer {
+  metrics.signIn('browser', outcome);
   if (target !== null && target.cli !== null) {
     const address = new URL(`http://127.0.0.1:${target.cli.port}/`);
     address.searchParams.set('sign_in', outcome);

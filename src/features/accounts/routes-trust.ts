@@ -219,8 +219,11 @@ async function exchange(deps: HttpDeps, call: ExchangeCall) {
   let failure = '';
   const exchanged = await verifyLimited(deps.auth.exchangeLimit, attempt, away, async () => {
     try {
-      return await acceptAndExchange(deps, call);
+      const accepted = await acceptAndExchange(deps, call);
+      deps.metrics.signIn('pipeline', 'done');
+      return accepted;
     } catch (error) {
+      deps.metrics.signIn('pipeline', outcomeOf(error));
       logFailure(deps, call, error);
       if (!(error instanceof IdTokenError)) throw error;
       failure = error.message;
@@ -244,6 +247,12 @@ async function acceptAndExchange({ auth, pipeline }: HttpDeps, { req, requestId,
   const exchanged = unwrap(await changeAccount(pipeline, auth.trust.exchange(accepted), { cause }));
   if (exchanged === null) throw new IdTokenError('exchanged', `${caller.name} sent an ID token again`);
   return exchanged;
+}
+
+/** Returns the failed check of the ID token. Other failures are those of the issuer or of the trust rule. */
+function outcomeOf(error: unknown): string {
+  if (error instanceof IdTokenError) return error.check;
+  return error instanceof ProblemError ? 'unavailable' : 'rejected';
 }
 
 function logFailure({ logger }: HttpDeps, { requestId }: ExchangeCall, error: unknown): void {

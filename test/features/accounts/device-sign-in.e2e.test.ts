@@ -71,6 +71,7 @@ describe('sign-in on another device', () => {
     const me = (await send('/users/me', { token })).json as { data: object };
     expect(me.data).to.include({ email: 'ada@example.com', role: 'author' });
     await expectRejected(sign.device, /was used before/);
+    expect((await send('/metrics')).text).to.contain('dps_sign_ins_total{kind="device",outcome="done"} 1\n');
   });
 
   it('logs the command line in, and stores its session', async () => {

@@ -191,6 +191,9 @@ describe('the exchange of ID tokens', () => {
     const forged = await new SignJWT(claimsWith()).setProtectedHeader({ alg: 'RS256', kid }).sign(privateKey);
     await rejected(forged, /signature/);
     expect((await exchange(await signed())).status).to.equal(200);
+    const { text } = await send('/metrics');
+    for (const outcome of ['done', 'signature', 'audience'])
+      expect(text).to.contain(`dps_sign_ins_total{kind="pipeline",outcome="${outcome}"} 1\n`);
     expect(service.log()).to.contain('do not accept the claims of repo:shop/other:ref:refs/heads/main');
   });
 

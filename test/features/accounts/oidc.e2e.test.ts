@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -17,6 +18,7 @@ import { type TestService, startService } from '../../support/service.js';
 import { runCli } from '../../../src/cli/run.js';
 import { dps } from '../../support/dps.js';
 import { temporaryDirectory } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
 import { diffOf, newPerson, noted, open, show } from '../change-requests/people.js';
 import { expectConsistent } from '../../support/consistent.js';
 
@@ -103,6 +105,66 @@ describe('sign-in with an OpenID provider', () => {
     expect(data[0]).to.include({ issuer: provider.issuer, subject: 'ada-1815' });
   });
 
+  it('treats the subject of another provider as another person, also with the same e-mail address', async () => {
+    const ada = await signedIn(ADA);
+    const other = await startOpenIdProvider();
+    const second = await startService({
+      ...settings(settingsOf(other)),
+      DATABASE_URL: service.databaseUrl,
+    });
+    try {
+      await other.register(second.url);
+      const signInThere = async (person: Person, browser = new Browser()): Promise<string | null> => {
+        other.person = person;
+        const back = await browser.follow(`${second.url}/auth/oidc/login`, isBack);
+        return back.searchParams.get('sign_in');
+      };
+      const browser = new Browser();
+      expect(await signInThere(ADA, browser)).to.equal('link');
+      const refreshed = await browser.request(`${second.url}/auth/refresh`, {
+        method: 'POST',
+        ...json({ mode: 'cookie' }),
+      });
+      expect(refreshed.status, 'no session').to.equal(400);
+      const identities = async (): Promise<object[]> =>
+        ((await send(`/users/${ada.me.id}/identities`)).json as { data: object[] }).data;
+      expect(await identities()).to.have.length(1);
+      expect(await signInThere({ ...ADA, email: 'ada@tenant.example' })).to.equal('done');
+      expect((await users()).map(({ email }) => email)).to.include.members(['ada@example.com', 'ada@tenant.example']);
+      expect(await identities()).to.have.length(1);
+      expect(await statusOf(ada.token)).to.equal(200);
+    } finally {
+      await second.stop();
+      await other.stop();
+    }
+  });
+
+  it('is counted by outcome', async () => {
+    await signedIn(ADA);
+    expect(await signIn({ ...ADA, groups: [] })).to.equal('no-access');
+    provider.sign = unsecured;
+    expect(await signIn(ADA)).to.equal('failed');
+    const { text } = await send('/metrics');
+    for (const [outcome, count] of [
+      ['done', 1],
+      ['no-access', 1],
+      ['failed', 1],
+    ])
+      expect(text).to.contain(`dps_sign_ins_total{kind="browser",outcome="${outcome}"} ${count}\n`);
+  });
+
+  it('is reported by the doctor while its configuration cannot be read', async () => {
+    const codes = async (): Promise<string[]> => {
+      const { data } = (await send('/server/doctor')).json as { data: { checks: { findings: { code: string }[] }[] } };
+      return data.checks.flatMap(({ findings }) => findings.map(({ code }) => code));
+    };
+    expect(await codes()).to.deep.equal([]);
+    provider.isDown = true;
+    expect(await codes()).to.deep.equal(['PROVIDER_UNUSABLE']);
+    provider.isDown = false;
+    expect(await codes()).to.deep.equal([]);
+  });
+
   it('follows the claims: another role, then none, which ends the sessions', async () => {
     const { token, me } = await signedIn(ADA);
     const reader = await signedIn({ ...ADA, groups: 'everyone' });
@@ -151,6 +213,8 @@ describe('sign-in with an OpenID provider', () => {
       'another nonce': (claims) => ({ ...claims, nonce: 'another' }),
       'no nonce': ({ nonce: _nonce, ...claims }) => claims,
       'no subject': ({ sub: _sub, ...claims }) => claims,
+      // Without these claims, the service reads them from the userinfo endpoint, which names Ada.
+      'the subject of another person': ({ email: _email, groups: _groups, ...claims }) => ({ ...claims, sub: 'ben' }),
     };
     for (const [name, change] of Object.entries(wrong)) {
       provider.change = change;
@@ -390,6 +454,35 @@ describe('sign-in with an OpenID provider', () => {
     }
   });
 
+  it('opens the browser of this machine for the command line', async () => {
+    const home = await temporaryDirectory();
+    const opened = join(home, 'opened');
+    const { PATH } = process.env;
+    try {
+      for (const program of ['xdg-open', 'open'])
+        await writeFile(
+          join(home, program),
+          `#!/bin/sh\nprintf %s "$1" > '${opened}.part'\nmv '${opened}.part' '${opened}'\n`,
+          {
+            mode: 0o755,
+          },
+        );
+      process.env['PATH'] = `${home}:${PATH}`;
+      const login = dps(['login'], { HOME: home, DPS_URL: service.url });
+      await until('the browser is opened', () => existsSync(opened));
+      provider.person = ADA;
+      const address = await readFile(opened, 'utf8');
+      const port = new URL(address).searchParams.get('port');
+      await fetch(await new Browser().follow(address, (next) => next.port === port));
+      const { code, err } = await login;
+      expect(code, err).to.equal(0);
+      expect(err).to.contain(`Logged in to ${service.url} as ada@example.com (author).`);
+    } finally {
+      process.env['PATH'] = PATH;
+      await rm(home, { recursive: true });
+    }
+  });
+
   it('lets an identity approve, unless it was linked with an issued password', async () => {
     const password = 'correct horse battery';
     await send('/users', json({ email: 'grace@example.com', role: 'admin', password }));
@@ -433,8 +526,14 @@ describe('the settings of an OpenID provider', () => {
     });
     try {
       const login = json({ email: service.adminEmail, password: service.adminPassword });
-      const reply = await clientOf(service)('/auth/login', { ...login, token: null });
+      const send = clientOf(service);
+      const reply = await send('/auth/login', { ...login, token: null });
       expect(reply.codes).to.deep.equal(['FORBIDDEN']);
+      expect((await send('/users/me')).status, 'API tokens').to.equal(200);
+      await provider.register(service.url);
+      provider.person = ADA;
+      const back = await new Browser().follow(`${service.url}/auth/oidc/login`, ({ pathname }) => pathname === '/app');
+      expect(back.searchParams.get('sign_in'), 'the provider').to.equal('done');
     } finally {
       await service.stop();
       await provider.stop();
