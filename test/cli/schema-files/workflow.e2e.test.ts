@@ -6,14 +6,17 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { expect } from 'chai';
+import type { JWTPayload } from 'jose';
 import { parseYaml } from '../../../src/http/formats.js';
 import { ensureBuilt } from '../../support/built.js';
 import { json } from '../../support/client.js';
 import { ROOT, blocksOf } from '../../support/documents.js';
+import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { withService } from '../../support/with-service.js';
 
 interface Step {
+  id?: string;
   name?: string;
   if?: string;
   uses?: string;
@@ -25,11 +28,28 @@ interface Step {
 const yamlOf = <T>(text: string): T => parseYaml(text) as T;
 const deployed = (file: string): string => readFileSync(join(ROOT, 'deploy', file), 'utf8');
 
-/** The inputs that the workflow of docs/git.md passes to the action. */
-function passedInputs(): Record<string, string> {
+/** The steps of the workflow in docs/git.md. */
+function workflowSteps(): Step[] {
   const block = blocksOf('docs/git.md').find(({ content }) => content.startsWith('name: schema'));
-  const workflow = yamlOf<{ jobs: { schema: { steps: Step[] } } }>(block?.content ?? '');
-  return workflow.jobs.schema.steps.find(({ uses }) => uses === './.github/actions/dps')?.with ?? {};
+  return yamlOf<{ jobs: { schema: { steps: Step[] } } }>(block?.content ?? '').jobs.schema.steps;
+}
+
+/** The inputs that the workflow of docs/git.md passes to the action. */
+const passedInputs = (): Record<string, string> =>
+  workflowSteps().find(({ uses }) => uses === './.github/actions/dps')?.with ?? {};
+
+interface TrustRule {
+  name: string;
+  issuer: string;
+  audience: string;
+  claims: Record<string, string>;
+  scope: object;
+}
+
+/** The trust rules in docs/git.md. */
+function documentedRules(): TrustRule[] {
+  const block = blocksOf('docs/git.md').find(({ content }) => content.includes('"rules"'));
+  return (JSON.parse(block?.content ?? '') as { rules: TrustRule[] }).rules;
 }
 
 interface Action {
@@ -42,6 +62,7 @@ interface Job {
   before_script?: string[];
   script?: string[];
   variables?: Record<string, string>;
+  id_tokens?: Record<string, { aud: string }>;
 }
 
 type GitHubEvent = 'pull_request' | 'push' | 'schedule';
@@ -51,6 +72,10 @@ describe('the GitHub action and the GitLab template', () => {
   let work: string;
   let github: Receiver | undefined;
   let gitlab: Receiver | undefined;
+  /** Issues the ID tokens of both platforms. */
+  let issuer: OpenIdProvider | undefined;
+  /** The API token that the steps of the action use. */
+  let actionToken: string;
   /** The comments of the pull request. */
   const comments: { id: number; body: string }[] = [{ id: 1, body: 'Looks good' }];
 
@@ -74,11 +99,15 @@ describe('the GitHub action and the GitLab template', () => {
     github.respond = answerAsGitHub;
     gitlab = await startReceiver();
     gitlab.respond = (response) => void response.writeHead(201, { 'Content-Type': 'application/json' }).end('{}');
+    issuer = await startOpenIdProvider();
+    await issuer.register(service.url);
   });
+  beforeEach(() => (actionToken = service.adminToken));
 
   after(async () => {
     await github?.stop();
     await gitlab?.stop();
+    await issuer?.stop();
     if (work !== undefined) rmSync(work, { recursive: true, force: true });
   });
 
@@ -120,7 +149,7 @@ describe('the GitHub action and the GitLab template', () => {
       const values: Record<string, string> = {
         'vars.DPS_PACKAGE': ROOT,
         'vars.DPS_URL': service.url,
-        'steps.dps.outputs.token': service.adminToken,
+        'steps.dps.outputs.token': actionToken,
         'github.token': 'token of the workflow',
         'github.event.pull_request.number': '7',
         'github.event.pull_request.base.sha || github.event.before': before,
@@ -294,6 +323,92 @@ describe('the GitHub action and the GitLab template', () => {
     for (const failure of await failures()) expect(failure).to.contain('"beside"');
     await api.sql('ALTER TABLE books DROP COLUMN beside');
     expect(await failures()).to.deep.equal(['', '']);
+  });
+
+  let idTokens = 0;
+  const idToken = (audience: string, claims: JWTPayload): Promise<string> => {
+    const iat = Math.floor(Date.now() / 1000);
+    const jti = String((idTokens += 1));
+    const token = { iss: issuer?.issuer ?? '', aud: audience, iat, exp: iat + 300, jti, ...claims };
+    return issuer?.signed(token) ?? expect.fail('no issuer');
+  };
+
+  /** Runs the step of docs/git.md that exchanges the ID token of the job, and returns its output. */
+  async function exchangedToken(claims: JWTPayload): Promise<string> {
+    const platform = await startReceiver();
+    platform.respond = async (response, { path, headers }) => {
+      const audience = new URL(path, platform.url).searchParams.get('audience') ?? '';
+      const isJob = headers.authorization === 'Bearer token of the job';
+      response.writeHead(isJob ? 200 : 401, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ value: await idToken(audience, claims) }));
+    };
+    const output = join(mkdtempSync(join(work, 'output-')), 'output');
+    writeFileSync(output, '');
+    try {
+      const { run = '', env = {} } = workflowSteps().find(({ id }) => id === 'dps') ?? {};
+      const input = Object.entries(env).map(([name, value]) => [name, evaluated(value, '')] as const);
+      const { status, output: log } = await sh(run, {
+        ...Object.fromEntries(input),
+        DPS_TOKEN: '',
+        GITHUB_OUTPUT: output,
+        ACTIONS_ID_TOKEN_REQUEST_URL: `${platform.url}?api-version=2.0`,
+        ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'token of the job',
+      });
+      expect(status, log).to.equal(0);
+      const [, token = ''] = /^token=(dps_.+)$/m.exec(readFileSync(output, 'utf8')) ?? [];
+      // GitHub removes this line, and replaces the token in all others.
+      expect(log).to.contain(`::add-mask::${token}\n`);
+      expect(log.replace(`::add-mask::${token}\n`, '')).not.to.contain(token);
+      return token;
+    } finally {
+      await platform.stop();
+    }
+  }
+
+  it('exchanges the ID token of each job on GitHub, and each job can do its own work only', async function () {
+    this.timeout(300_000);
+    const { origin } = new URL(service.url);
+    const rules = documentedRules().map((rule) => ({ ...rule, issuer: issuer?.issuer, audience: origin }));
+    await api.ok('PUT', '/auth/trust', { rules });
+    await resetTo('exchanged');
+    const before = await git('rev-parse', 'HEAD');
+    replaceIn('books.yaml', /^  note: .*$/m, '  note: with an exchanged token');
+    await commit('an exchanged token');
+
+    const main = { sub: 'repo:example/schema:ref:refs/heads/main', ref_protected: 'true' };
+    actionToken = await exchangedToken({ sub: 'repo:example/schema:pull_request', event_name: 'pull_request' });
+    expect((await runAction('pull_request', before)).summary).to.contain('### Schema plan: 1 change');
+    const push = await runAction('push', before).then(() => '', String);
+    expect(push).to.match(/requires the (action|role)/);
+    actionToken = await exchangedToken({ ...main, event_name: 'push' });
+    expect((await runAction('push', before)).log).to.contain('Applied: 1 event');
+    actionToken = await exchangedToken({ ...main, event_name: 'schedule' });
+    expect((await runAction('schedule')).log).to.contain('The database matches the log.');
+    const request = { ...json({ meta: { note: 'on a schedule' } }, 'PATCH'), token: actionToken };
+    expect((await client('/collections/books', request)).codes).to.deep.equal(['FORBIDDEN']);
+    await api.ok('PUT', '/auth/trust', { rules: [] });
+  });
+
+  it('exchanges the ID token of each job on GitLab', async function () {
+    this.timeout(300_000);
+    const template = yamlOf<Record<string, Job>>(deployed('gitlab/dps.yml'));
+    expect(template['.dps']?.id_tokens).to.deep.equal({ DPS_ID_TOKEN: { aud: '$DPS_URL' } });
+    const sub = 'project_path:example/schema:ref_type:branch:ref:main';
+    const scope = { role: 'admin', actions: ['read', 'propose', 'apply', 'operate'] };
+    const rule = { name: 'gitlab', issuer: issuer?.issuer, audience: service.url, claims: { sub }, scope };
+    await api.ok('PUT', '/auth/trust', { rules: [rule] });
+    await resetTo('exchanged-gitlab');
+    const before = await git('rev-parse', 'HEAD');
+    replaceIn('books.yaml', /^  note: .*$/m, '  note: with a token of GitLab');
+    await commit('a token of GitLab');
+    const run = async (job: string, more: Record<string, string> = {}): Promise<string> =>
+      runJob(job, { ...more, DPS_TOKEN: '', DPS_ID_TOKEN: await idToken(service.url, { sub }) });
+    expect(await run('dps-plan', { CI_MERGE_REQUEST_DIFF_BASE_SHA: before })).to.contain('### Schema plan: 1 change');
+    expect(await run('dps-push', { CI_COMMIT_BEFORE_SHA: before })).to.contain('Applied: 1 event');
+    expect(await run('dps-drift')).to.contain('The database matches the log.');
+    const denied = runJob('dps-drift', { DPS_TOKEN: '', DPS_ID_TOKEN: await idToken(service.url, { sub: 'other' }) });
+    expect(await denied.then(() => '', String)).to.contain('No trust rule accepts the claims');
+    await api.ok('PUT', '/auth/trust', { rules: [] });
   });
 
   /** A branch whose files match the service. */
