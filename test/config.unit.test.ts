@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SECRETS, readConfig, secretsOf } from '../src/config.js';
 import { OperatorError } from '../src/kernel/operator-error.js';
+import { blocksOf } from './support/documents.js';
 
 function rejectionOf(environment: Record<string, string>): string {
   try {
@@ -407,6 +408,19 @@ describe('readConfig', () => {
       writeFileSync(join(directory, name), content);
       return join(directory, name);
     };
+
+    it('are read with the settings of docs/sign-in.md', () => {
+      const block = blocksOf('docs/sign-in.md').find(({ language }) => language === 'ini');
+      const settings = block?.content
+        .trim()
+        .split('\n')
+        .map((line) => [line.replace(/=.*$/, ''), line.replace(/^[^=]*=/, '')] as const);
+      const { OIDC_CLIENT_SECRET_FILE: path, ...others } = Object.fromEntries(settings ?? []);
+      expect(path).to.be.a('string');
+      const { oidc } = readConfig({ ...others, OIDC_CLIENT_SECRET_FILE: file('oidc', 'a secret') });
+      expect(oidc).to.deep.include({ clientSecret: 'a secret', label: 'Example ID' });
+      expect(oidc?.roles['groups']).to.include({ 'platform-team': 'admin' });
+    });
 
     it('are read without the trailing line break', () => {
       for (const name of SECRETS) {

@@ -98,6 +98,12 @@ describe('the documentation', () => {
     expect(modes).to.have.length.above(4);
   });
 
+  it('marks each block of commands that no test runs as text or console', () => {
+    for (const page of PAGES)
+      for (const { content } of blocksOf(page).filter(({ language }) => language === ''))
+        expect(content, page).not.to.match(/^(?:\$ |npx |npm run |dps |curl )/m);
+  });
+
   it('contains each page and heading that a message links to', () => {
     const code = filesUnder('src', '.ts').map(readPage).join('\n');
     const led = [...code.matchAll(/(docs\/[\w-]+\.md)(?:, "([^"]+)")?/g)];

@@ -11,7 +11,7 @@ import { Ajv } from 'ajv';
 import { expect } from 'chai';
 import { load, loadAll } from 'js-yaml';
 import { SECRETS, SETTINGS, readConfig } from '../src/config.js';
-import { ROOT } from './support/documents.js';
+import { ROOT, blocksOf } from './support/documents.js';
 import { validateManifest } from './support/kubernetes.js';
 
 const CHART = join(ROOT, 'deploy/kubernetes/helm/data-platform-service');
@@ -241,6 +241,13 @@ describe('the values of the Helm chart', () => {
     expect(isValid(values), JSON.stringify(isValid.errors)).to.equal(true);
     const { global: _, ...named } = schema['properties'] as Document;
     expect(Object.keys(named)).to.have.members(Object.keys(values));
+  });
+
+  it('are valid as docs/kubernetes.md shows them', () => {
+    const block = blocksOf('docs/kubernetes.md').find(({ content }) => content.startsWith('image:'));
+    const documented = load((block?.content ?? '').replace('sha256:…', `sha256:${'a'.repeat(64)}`)) as Document;
+    expect(isValid(documented), JSON.stringify(isValid.errors)).to.equal(true);
+    expect(SETTINGS).to.include.members(Object.keys(documented['settings'] as Document));
   });
 
   for (const [title, wrong] of [

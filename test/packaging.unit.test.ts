@@ -7,7 +7,7 @@ import { CORE_SCHEMA, defineSequenceTag, load, mergeTag } from 'js-yaml';
 import { SECRETS, SETTINGS, readConfig } from '../src/config.js';
 import { applyPatch } from '../src/schema/fold/rename-events.js';
 import type { Operation } from 'fast-json-patch';
-import { ROOT, filesUnder } from './support/documents.js';
+import { ROOT, blocksOf, filesUnder } from './support/documents.js';
 import { validateManifest } from './support/kubernetes.js';
 import { documentOfRoutes } from './support/openapi.js';
 
@@ -133,6 +133,7 @@ interface Probe {
 }
 
 interface Container {
+  image: string;
   securityContext: Record<string, unknown>;
   ports: { name: string; containerPort: number }[];
   envFrom: { configMapRef: { name: string } }[];
@@ -171,6 +172,7 @@ interface KubernetesService {
 
 interface Kustomization {
   resources: string[];
+  images?: { name: string; newName: string }[];
   nameSuffix: string;
   labels: { pairs: Labels; includeSelectors: boolean }[];
   configMapGenerator: { name: string; behavior?: string; literals: string[] }[];
@@ -302,6 +304,28 @@ describe('deploy/kubernetes', () => {
         const keys = secret.items.map(({ key }) => `--from-file=${key}`);
         expect(page).to.contain(` create secret generic ${secret.secretName} ${keys.join(' ')}\n`);
       }
+  });
+
+  it('accepts the kustomizations in docs/kubernetes.md', () => {
+    const documented = blocksOf('docs/kubernetes.md')
+      .filter(({ content }) => content.includes('kind: Kustomization'))
+      .map(({ content }) => yaml<Kustomization>(content));
+    expect(documented.flatMap(({ resources }) => resources)).deep.equal([
+      '../kubernetes/base',
+      '../kubernetes/replicas',
+    ]);
+    for (const each of documented) {
+      for (const path of each.resources)
+        expect(existsSync(join(ROOT, 'deploy/primary', path, 'kustomization.yaml'))).equal(true);
+      for (const { name } of each.images ?? []) expect(deployment.spec.template.spec.containers[0]?.image).equal(name);
+      expect(each.configMapGenerator.map(({ name, behavior }) => [name, behavior])).deep.equal([
+        [primary.configMapGenerator[0]?.name, 'merge'],
+      ]);
+      const settings = literalsOf(each);
+      expect(SETTINGS).to.include.members(Object.keys(settings));
+      for (const secret of SECRETS) expect(settings).not.to.have.property(secret);
+      expect(() => readConfig(settings)).not.to.throw();
+    }
   });
 
   it('sends requests of the Service to the port of the pods', () => {

@@ -35,10 +35,12 @@ export function filesUnder(folder: string, end: string): string[] {
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
 }
 
-/** The fenced blocks of a page, in order. */
+/** The fenced blocks of a page, in order. Those in a list are indented. */
 export function blocksOf(page: string): Block[] {
-  return [...readPage(page).matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', content = '']) => ({
-    language,
-    content,
-  }));
+  return [...readPage(page).matchAll(/^( *)```(\w*)\n(.*?)^\1```$/gms)].map(
+    ([, indent = '', language = '', content = '']) => ({
+      language,
+      content: content.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
 }

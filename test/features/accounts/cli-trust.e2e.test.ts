@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Client, type Reply, clientOf, json } from '../../support/client.js';
+import { blocksOf } from '../../support/documents.js';
 import { dps } from '../../support/dps.js';
 import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.js';
 import { type TestService, startService } from '../../support/service.js';
@@ -78,6 +79,20 @@ describe('dps trust and dps exchange', () => {
     expect(JSON.parse(await ok(['trust', 'set', join(folder, 'again.json'), '--json']))).deep.equal(JSON.parse(shown));
     await writeFile(join(folder, 'empty.json'), '{"rules":[]}');
     expect(await ok(['trust', 'set', join(folder, 'empty.json')])).to.equal('No trust rules.');
+  });
+
+  it('accept the rules of the documentation', async () => {
+    const blocks = ['docs/security.md', 'docs/git.md']
+      .flatMap(blocksOf)
+      .filter(({ language, content }) => language === 'json' && content.includes('"rules"'));
+    expect(blocks).to.have.length(2);
+    for (const { content } of blocks) {
+      const file = join(folder, 'documented.json');
+      await writeFile(file, content);
+      const submitted = JSON.parse(content) as { rules: { name: string }[] };
+      const shown = JSON.parse(await ok(['trust', 'set', file, '--json'])) as typeof submitted;
+      expect(shown.rules.map(({ name }) => name)).deep.equal(submitted.rules.map(({ name }) => name));
+    }
   });
 
   it('read the ID token from a variable, a file or GitHub', async () => {
