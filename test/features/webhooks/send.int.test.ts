@@ -1,5 +1,6 @@
-import { type Server, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import dns, { type LookupAddress } from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { type AddressInfo, type Server, createServer } from 'node:net';
 import { expect } from 'chai';
 import { createClassify } from '../../../src/features/webhooks/addresses.js';
 import { type Sender, type Sent, createSender } from '../../../src/features/webhooks/send.js';
@@ -126,6 +127,27 @@ describe('sending to a receiver', () => {
       }
     outside.close();
     expect(receiver.received).to.deep.equal([]);
+  });
+
+  it('connects to the address that it has checked, and rejects a private one of a later lookup', async () => {
+    const found = ['127.0.0.1', '10.0.0.1', '127.0.0.1'];
+    const { lookup } = dns;
+    const resolve = (_host: string, _options: object, done: (error: null, all: LookupAddress[]) => void): void =>
+      done(null, [{ address: found.shift() ?? '', family: 4 }]);
+    Object.assign(dns, { lookup: resolve });
+    syncBuiltinESMExports();
+    receiver.respond = (response) => void response.writeHead(204, { connection: 'close' }).end();
+    const url = `http://rebinding.example:${receiver.port}/`;
+    try {
+      expect((await send(url)).error, 'first').to.equal(null);
+      expect((await send(url)).error, 'second').to.match(/^The receiver is in a private network/);
+      expect((await send(url)).error, 'third').to.equal(null);
+    } finally {
+      Object.assign(dns, { lookup });
+      syncBuiltinESMExports();
+    }
+    expect(found, 'one lookup per connection').to.deep.equal([]);
+    expect(receiver.received).to.have.length(2);
   });
 
   it('uses only the allowed addresses of a name', async () => {

@@ -378,6 +378,25 @@ describe('webhooks', () => {
     expect(events[0]?.subject).to.deep.equal({ kind: 'webhook', id: data.id });
   });
 
+  it('writes neither secrets nor the path of the address to the log of the service', async () => {
+    const { data } = await create({ url: `${receiver.url}/T0/private-path`, types: ['collection.*'] });
+    const lines = (): string[] =>
+      service
+        .log()
+        .split('\n')
+        .filter((line) => line.includes(data.id));
+    receiver.respond = (response) => void response.writeHead(500).end('private-answer');
+    await collection();
+    await until('the failure is logged', () => lines().some((line) => line.includes('a webhook failed')));
+    const rotated = await api.ok<{ data: { secret: string } }>('POST', `/webhooks/${data.id}/secret`);
+    receiver.respond = (response) => void response.writeHead(410).end('private-answer');
+    await api.ok('PATCH', `/webhooks/${data.id}`, { url: `${receiver.url}/T1/private-path` });
+    await until('the end is logged', () => lines().some((line) => line.includes('a webhook is disabled')));
+    const secrets = [data.secret, rotated.data.secret].map((secret) => secret.replace('whsec_', ''));
+    for (const text of [...secrets, 'whsec_', 'private-path', 'private-answer'])
+      expect(service.log()).to.not.contain(text);
+  });
+
   it('rejects invalid webhooks with their location, and creates nothing', async () => {
     const valid = { name: 'valid', url: receiver.url };
     const INVALID: [string, object][] = [
