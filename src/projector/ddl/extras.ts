@@ -1,5 +1,5 @@
-import { type ColumnField, extrasOf, hasColumn, type CollectionNode } from '../../schema/model/state.js';
-import { MENTIONS_NEXTVAL, type TableExtras } from '../../schema/model/extras.js';
+import { extrasOf, hasColumn, type CollectionNode } from '../../schema/model/state.js';
+import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
 import { isSameText } from '../../schema/sql-text/renamed-text.js';
@@ -11,6 +11,7 @@ import {
   DROPPED_KEY_ENTRIES,
   changePrimaryKey,
   countFromRows,
+  isCounting,
   tableOf,
 } from './keys-and-indexes.js';
 import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
@@ -168,6 +169,3 @@ export function attachPartitionWithRows(change: Change, partition: NonNullable<T
   }
   return steps;
 }
-
-const isCounting = ({ schema }: ColumnField): boolean =>
-  schema.has_auto_increment || MENTIONS_NEXTVAL.test(schema.extras?.default ?? '');

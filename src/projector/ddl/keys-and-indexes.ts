@@ -1,7 +1,18 @@
 import { indexNameOf, primaryKeyNameOf, uniqueNameOf } from '../../schema/model/constraint-names.js';
+import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { type ColumnField, type CollectionNode, extrasOf } from '../../schema/model/state.js';
-import { type Change, isNew, locationIn, type Step, dropOf, partOf, step, type Preparable } from './step.js';
+import {
+  type Change,
+  type Costs,
+  isNew,
+  locationIn,
+  type Step,
+  dropOf,
+  partOf,
+  step,
+  type Preparable,
+} from './step.js';
 import { primaryKeyColumns, primaryKeyConstraint, primaryKeyDefinition } from './create-table.js';
 import { columnList, type Sql, ident, literal, qualified, sql } from './sql.js';
 import { countPastRows } from './sequence.js';
@@ -232,15 +243,19 @@ export function columnComment(change: Change, field: ColumnField): Step {
   return step(sql`COMMENT ON COLUMN ${column} IS ${text}`, `comment on ${label(field)}`, costs);
 }
 
+/** True if a sequence feeds the column. */
+export const isCounting = ({ schema }: ColumnField): boolean =>
+  schema.has_auto_increment || MENTIONS_NEXTVAL.test(schema.extras?.default ?? '');
+
 /**
  * Moves the sequence of a column past the existing values. Used for a column that gets a sequence on a table that may
  * have rows, and for a table that becomes a partition of the field's table.
  */
-export function countFromRows(change: Change, field: ColumnField): Step {
+export function countFromRows(change: Change, field: ColumnField, lock: Costs['lock'] = 'ACCESS EXCLUSIVE'): Step {
   const { schema, name } = locationIn(change, field.collection);
   const text = countPastRows(tableOf(change), field, qualified(schema, name));
   return step(text, `advance the sequence of ${label(field)} past its values`, {
-    lock: 'ACCESS EXCLUSIVE',
+    lock,
     lock_entries: 2 + rowEntries(change, { ...field, collection: change.event.collection }),
   });
 }

@@ -30,7 +30,7 @@ import { createBareTable } from './create-table.js';
 import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
-import { columnComment, tableOf } from './keys-and-indexes.js';
+import { columnComment, countFromRows, isCounting, tableOf } from './keys-and-indexes.js';
 import { type Sql, literal, sql } from './sql.js';
 
 /** Set if the batch is a slice of a log that is replayed into an empty database. */
@@ -88,6 +88,8 @@ export function* planBatch(
   const statements = yield* planChanges(changes, replaying?.awaited);
   const after = folding.state();
   if (!hasTrash) return { statements, after, problems: [] };
+  const shared = { position, hasTrash, before: state, after, schema, createdAt, needs };
+  statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, event, index })));
   if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
   const { first, last, problems } = planObjects({ before: state, after, events, schema, facts });
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
@@ -105,6 +107,15 @@ function recordCreated(
   if (event.type !== 'collection.renamed') return;
   const made = createdAt.get(collection);
   if (made !== undefined && !createdAt.has(event.data.to)) createdAt.set(event.data.to, made);
+}
+
+/** A column that someone changed by hand may have a new sequence, which starts before the values of the rows. */
+function planAccepted(accepted: Omit<Change, 'event'> & { event: LogEvent }): Statement[] {
+  const { event } = accepted;
+  if ((event.type !== 'field.created' && event.type !== 'field.updated') || !isAdopted(event)) return [];
+  const change = { ...accepted, event };
+  const field = getField(change.after, event.collection, fieldNameOf(event));
+  return hasColumn(field) && isCounting(field) ? statementsOf(change, [countFromRows(change, field, 'none')]) : [];
 }
 
 /** True if an event leaves the table unchanged, because it changes only meta or fields without a column. */
