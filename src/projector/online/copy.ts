@@ -210,6 +210,21 @@ export function applyNotes(copying: ColumnCopy, most: Sql): Sql {
     SELECT count(*)::int AS notes, coalesce(pg_catalog.bool_or(truncated), false) AS truncated FROM taken`;
 }
 
+/**
+ * Returns SQL that counts the rows of the copy and of the table in one snapshot. `copied` and `present` leave out rows
+ * with a note, because the copy does not have their last write yet.
+ */
+export function compareCopy(copying: ColumnCopy): Sql {
+  const { table, key } = copying;
+  const [copy, noted] = [copyTable(copying), notedTable(copying)];
+  const hasNote = (ofRow: (column: CopiedColumn) => Sql): Sql =>
+    sql`EXISTS (SELECT FROM ${noted} n WHERE ${joinWithAnd(key, (column) => sql`n.${ident(column.identity)} = ${ofRow(column)}`)})`;
+  return sql`SELECT (SELECT count(*) FROM ${copy}) AS count,
+    (SELECT count(*) FROM ${copy} c WHERE NOT ${hasNote(({ identity }) => sql`c.${ident(identity)}`)}) AS copied,
+    (SELECT count(*) FROM ${table} t WHERE NOT ${hasNote(({ name }) => sql`t.${ident(name)}`)}) AS present,
+    EXISTS (SELECT FROM ${noted} n WHERE n.truncated) AS truncated`;
+}
+
 /** Returns statements that drop the objects that the triggers used. */
 export const dropNotes = (copying: ColumnCopy): Sql[] => [
   sql`DROP FUNCTION IF EXISTS ${noteFunction(copying)}()`,

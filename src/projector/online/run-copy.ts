@@ -2,7 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
 import { integer, literal, sql } from '../ddl/sql.js';
-import { type ColumnCopy, copyBatch, copyTable, createCopying, applyNotes, lostTable, notedTable } from './copy.js';
+import {
+  type ColumnCopy,
+  applyNotes,
+  compareCopy,
+  copyBatch,
+  copyTable,
+  createCopying,
+  lostTable,
+  notedTable,
+} from './copy.js';
 import type { EngineStep } from './steps.js';
 import { PreparationRefused, type StepContext } from './types.js';
 import type { Queryable } from '../../postgres/pool.js';
@@ -226,11 +235,32 @@ async function followToTheEnd(context: StepContext, copying: ColumnCopy, pace: C
   const { progress, session } = context;
   progress({ done: 1, phase: 'applying concurrent writes' });
   await catchUp(context, copying, pace);
-  const { rows } = await session.query<{ count: string }>(sql`SELECT count(*) FROM ${copyTable(copying)}`);
-  await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(rows[0]?.count ?? 0))}`);
+  const count = await countCompleteCopy(context, copying);
+  await session.query(sql`COMMENT ON TABLE ${copyTable(copying)} IS ${literal(String(count))}`);
   // Writes during a long count are processed here instead of under the lock of the change.
   await catchUp(context, copying, pace);
   await requireNothingLost(context, copying);
+}
+
+interface ComparedCopy {
+  count: number;
+  copied: number;
+  present: number;
+  truncated: boolean;
+}
+
+/**
+ * Returns the number of rows of the copy.
+ * @throws PreparationRefused if the copy lacks rows of the table, whose column is dropped later, or has others
+ */
+async function countCompleteCopy({ session }: StepContext, copying: ColumnCopy): Promise<number> {
+  const { rows } = await session.query<ComparedCopy>(compareCopy(copying));
+  const { count, copied, present, truncated } = rows[0] as ComparedCopy;
+  if (copied === present || truncated) return count;
+  const reason = `the copy of the values has ${copied} rows, but ${copying.table} has ${present}`;
+  throw new PreparationRefused([
+    { code: 'DATABASE_REFUSED', message: `The service stopped copying: ${reason}. Try again.`, details: { reason } },
+  ]);
 }
 
 /** Processes notes until few are left. */

@@ -273,6 +273,27 @@ describe('copying column values', () => {
     expect(await copied()).to.equal(20_000);
   });
 
+  it('rejects a copy that lacks a row of the table, or has another one', async () => {
+    const [note, copy] = steps as [PreparationStep, PreparationStep];
+    const kept: Kept = new Map();
+    await engine.runStep(contextOf(session, change, note), note);
+    await engine.runStep(contextOf(session, change, copy, { kept }), copy);
+    const table = copyTable(copyingHere());
+    const again = async () => {
+      const context = contextOf(session, change, copy, { kept });
+      return engine.runStep(context, copy).catch((thrown: unknown) => (thrown as Error).message);
+    };
+    // These writes have notes, which the copy follows.
+    await application.query(`DELETE FROM t WHERE a = 1; UPDATE t SET v = '{}' WHERE a = 2`);
+    expect(await again()).to.equal(undefined);
+    await application.query(`DELETE FROM ${table} WHERE "1.1" = 3`);
+    expect(await again()).to.contain('the copy of the values has 19998 rows, but "public"."t" has 19999');
+    await application.query(`INSERT INTO ${table} SELECT a, "B b", v FROM t WHERE a = 3`);
+    expect(await again()).to.equal(undefined);
+    await application.query(`INSERT INTO ${table} VALUES (-1, 'k', '{}')`);
+    expect(await again()).to.contain('the copy of the values has 20000 rows, but "public"."t" has 19999');
+  });
+
   it('restarts after a TRUNCATE', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     const kept: Kept = new Map();
@@ -310,6 +331,7 @@ describe('copying column values', () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const copying = copyingHere();
+    await session.query(`DELETE FROM t; TRUNCATE ${notedTable(copying)}`);
     // Notes of deleted rows.
     await session.query(
       `INSERT INTO ${notedTable(copying)} SELECT -i, 'gone', false FROM generate_series(1, 205000) i`,
