@@ -62,6 +62,24 @@ describe('the page of a collection in the admin app', () => {
     await page.getByText('schema.is_nullable').waitFor();
   });
 
+  it('shows hidden characters of adopted names in the tree, the search, the review and the trash', async () => {
+    const [name, shown] = ['peo\u200bple', String.raw`peo\u{200b}ple`];
+    await app.api.sql(`CREATE TABLE "${name}" (id int PRIMARY KEY, "na\u202eem" text)`);
+    await change('/schema/adopt', { tables: [name] }, 'POST', 'It has rows');
+    const page = await app.visit();
+    await page.getByRole('tree').getByText(shown).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Search' }).getByRole('textbox').fill('peo');
+    await page.getByRole('dialog', { name: 'Search' }).getByText(shown, { exact: true }).click();
+    await page.getByRole('heading', { name: shown, level: 1 }).waitFor();
+    await page.getByRole('row', { name: String.raw`na\u{202e}em` }).waitFor();
+    const { headers } = await app.client(`/collections/${encodeURIComponent(name)}`, { method: 'DELETE' });
+    await page.goto('/app/operations/trash');
+    await page.getByRole('listitem').getByText(shown, { exact: true }).waitFor();
+    await page.goto(`/app/review?to=${Number(headers.get('x-log-position')) - 1}`);
+    await page.getByRole('article').first().getByText(shown, { exact: true }).first().waitFor();
+  });
+
   it('shows relations from both sides, with links to the other side', async () => {
     const page = await app.visit({ path: '/collections/people?tab=relations' });
     await page.getByText('No field references another collection.').waitFor();

@@ -33,6 +33,7 @@ import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry } from './pages.js';
 import { abbreviate } from '../shared/text.js';
 import { Shortcuts } from './shortcuts.js';
 import type { EditName } from '../editing/edit-names.js';
+import { visibleName } from '../shared/name.js';
 
 /* Handles the keyboard in the search. Keys that the user presses before it is ready are not lost. */
 
@@ -366,7 +367,7 @@ export function Search({ onPassword }: { onPassword: () => void }) {
           {found.map((each) => (
             <Spotlight.Action
               key={each.key}
-              label={each.label}
+              label={visibleName(each.label)}
               description={each.description}
               leftSection={<Icon of={each} />}
               onClick={() => choose(each)}

@@ -34,6 +34,7 @@ import numberIcon from 'icon:numbers';
 import otherIcon from 'icon:category';
 import switchIcon from 'icon:toggle_on';
 import textIcon from 'icon:text_fields';
+import { Name } from '../../shared/name.js';
 
 /** Sorts by `sort`. Fields without it come last in their order. */
 const sortFields = (fields: readonly MarkedDocument<Field>[]): MarkedDocument<Field>[] =>
@@ -334,7 +335,7 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark,
         <span className={classes.field}>
           {choice}
           <Glyph path={iconOf(type, schema, isLink)} size={17} />
-          <span>{field}</span>
+          <Name of={field} />
           {mark}
         </span>
         {meta.note !== null && <div className={classes.quiet}>{abbreviate(meta.note, 240)}</div>}

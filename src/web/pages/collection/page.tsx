@@ -30,6 +30,7 @@ import { MarkBadge } from '../../draft/draft-bar.js';
 import { Glyph, MaterialIcon } from '../../shared/glyph.js';
 import { inkOf } from '../schema/color.js';
 import { bytesText, counted } from '../../shared/text.js';
+import { Name } from '../../shared/name.js';
 
 /** Shows the size of the table. It takes its space while loading, so that the layout does not move. */
 function Size({ collection }: { collection: string }) {
@@ -72,7 +73,7 @@ function Head({ document: { collection, meta, schema }, mark, isSystem, onEdit }
         <div className={classes.head}>
           <Group gap="xs">
             <Title order={1} size="h3">
-              <bdi>{collection}</bdi>
+              <Name of={collection} />
             </Title>
             <MarkBadge mark={mark} />
           </Group>
@@ -393,7 +394,7 @@ function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collect
           <tr>
             {fields.map((field) => (
               <th key={field} scope="col">
-                <bdi>{field}</bdi>
+                <Name of={field} />
               </th>
             ))}
           </tr>

@@ -12,6 +12,7 @@ import { Section } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import own from './table-tab.module.css';
+import { Name } from '../../shared/name.js';
 
 /**
  * Shows the data of PostgreSQL, which does not contain the draft. It is refetched each time the tab opens. Missing
@@ -176,7 +177,7 @@ function Named({ name, definition, flags, facts, more }: NamedProps) {
     <div className={own.named}>
       <div className={own.head}>
         <Text size="sm" fw={550}>
-          <bdi>{name}</bdi>
+          <Name of={name} />
         </Text>
         {flags.map(
           (flag) =>

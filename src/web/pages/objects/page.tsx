@@ -26,6 +26,7 @@ import { Page, useTitle } from '../../shared/page.js';
 import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { counted } from '../../shared/text.js';
 import classes from './page.module.css';
+import { Name } from '../../shared/name.js';
 
 const route = getRouteApi('/objects');
 
@@ -119,7 +120,7 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
                     data-here={(shown?.kind === kind && shown.id === id) || undefined}
                     aria-current={shown?.kind === kind && shown.id === id ? 'page' : undefined}
                   >
-                    <bdi>{id}</bdi>
+                    <Name of={id} />
                   </Link>
                 </li>
               ))}
@@ -145,7 +146,7 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
         <Group justify="space-between" align="flex-start">
           <div>
             <Title order={2} size="h4">
-              <bdi>{id}</bdi>
+              <Name of={id} />
             </Title>
             <Text size="sm" c="dimmed">
               {KINDS[kind].label}

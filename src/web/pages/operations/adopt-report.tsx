@@ -3,6 +3,7 @@ import type { Adoption } from '../../service/types.js';
 import { abbreviate, counted } from '../../shared/text.js';
 import { groupBy } from '../../shared/group-by.js';
 import classes from './adopt.module.css';
+import { Name } from '../../shared/name.js';
 
 type Note = Adoption['not_represented'][number];
 
@@ -54,7 +55,7 @@ function TableNotes({ table, notes }: { table: string | null; notes: readonly No
   return (
     <details>
       <summary>
-        <b>{table === null ? 'No table' : <bdi>{table}</bdi>}</b>: {countsByKind(notes)}
+        <b>{table === null ? 'No table' : <Name of={table} />}</b>: {countsByKind(notes)}
       </summary>
       {[...groupBy(notes, ({ kind }) => kind)].map(([kind, group]) => (
         <div key={kind} className={classes.kind}>

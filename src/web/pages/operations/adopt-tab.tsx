@@ -14,6 +14,7 @@ import { AdoptionReport } from './adopt-report.js';
 import { type UnmanagedTable, TableChoice } from './adopt-tables.js';
 import classes from './page.module.css';
 import { ServiceError } from '../../service/send.js';
+import { Name } from '../../shared/name.js';
 
 /**
  * Shows why tables could not be adopted. Other errors, and errors without a table, are shown as usual.
@@ -30,7 +31,7 @@ export function AdoptionRefusal({ error, tables }: { error: Error; tables: reado
           {at[index] !== undefined && (
             <>
               <b>
-                <bdi>{at[index]}</bdi>
+                <Name of={at[index]} />
               </b>
               :{' '}
             </>

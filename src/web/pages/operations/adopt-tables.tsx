@@ -3,6 +3,7 @@ import type { Drift } from '../../service/types.js';
 import { counted } from '../../shared/text.js';
 import { groupBy } from '../../shared/group-by.js';
 import classes from './adopt.module.css';
+import { Name } from '../../shared/name.js';
 
 export type UnmanagedTable = Drift['unmanaged_tables'][number];
 
@@ -51,7 +52,7 @@ export function TableChoice({ tables, shown, chosen, onChoose }: TableChoiceProp
       return (
         <li key={table}>
           <Checkbox
-            label={<bdi>{table}</bdi>}
+            label={<Name of={table} />}
             description={descriptionOf({
               rows,
               partitions: below.length,

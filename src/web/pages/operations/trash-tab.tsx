@@ -17,6 +17,7 @@ import { SCHEMA } from '../../service/queries.js';
 import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { actorName } from '../../../schema/model/events.js';
+import { Name, visibleName } from '../../shared/name.js';
 
 /** Returns `articles` or `articles.title`. */
 export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'field'>): string =>
@@ -229,7 +230,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
           <TextInput
             label={
               <>
-                Type <bdi>{name}</bdi> to confirm
+                Type <Name of={name} /> to confirm
               </>
             }
             autoComplete="off"
@@ -244,7 +245,12 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
               {' '}
               Cancel{' '}
             </Button>
-            <SteadyButton type="submit" color="red.8" disabled={typed !== name || lacksReason} loading={done.isPending}>
+            <SteadyButton
+              type="submit"
+              color="red.8"
+              disabled={![name, visibleName(name)].includes(typed) || lacksReason}
+              loading={done.isPending}
+            >
               Delete permanently
             </SteadyButton>
           </Group>
@@ -313,7 +319,7 @@ function Entry({ entry, onOpen }: { entry: TrashEntry; onOpen: (what: 'restore' 
         <div className={classes.words}>
           <Group gap="xs">
             <Text fw={600}>
-              <bdi>{name}</bdi>
+              <Name of={name} />
             </Text>
             <Badge variant="default" tt="none" fw={500} size="sm">
               {kind}

@@ -15,6 +15,7 @@ import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
 import { canContain, keyboardTarget } from './tree-order.js';
 import { inkOf } from './color.js';
 import classes from './tree.module.css';
+import { Name } from '../../shared/name.js';
 
 interface Props {
   rows: readonly TreeRow[];
@@ -126,7 +127,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
                 />
               </span>
               <span className={classes.name} title={titleOf(collection)}>
-                <bdi>{nameOf(collection)}</bdi>
+                <Name of={nameOf(collection)} />
               </span>
               {mark && <MarkSign mark={mark} />}
               {collection.meta.singleton && <Mark path={singleIcon} label="singleton" />}

@@ -8,6 +8,7 @@ import { DefinitionDiff } from './definition-diff.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import { totalText } from './total.js';
 import classes from './change-list.module.css';
+import { Name } from '../name.js';
 
 const LOOKS = {
   made: { color: 'teal', label: 'new' },
@@ -70,10 +71,10 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
               {LOOKS[change.mark].label}
             </Badge>
             {change.part === 'objects' ? (
-              <span className={classes.title}>{titleOf(change)}</span>
+              <Name of={titleOf(change)} className={classes.title} />
             ) : (
               <Link to="/collections/$name" params={{ name: change.collection }} className={classes.title}>
-                {titleOf(change)}
+                <Name of={titleOf(change)} />
               </Link>
             )}
             {change.type !== null && <Code>{abbreviate(change.type, 80)}</Code>}

@@ -25,6 +25,7 @@ import { useMay } from '../../../service/session.js';
 import { countChanges, dropContents, signOf, totalText } from '../../../shared/changes/total.js';
 import { sizeText } from '../../../shared/text.js';
 import { actorName } from '../../../../schema/model/events.js';
+import { Name } from '../../../shared/name.js';
 
 interface Props {
   items: readonly Item[];
@@ -82,7 +83,7 @@ export function Outline({ items, groups: all, carriedOut, problems, onChoose }: 
           return (
             <li key={collection} className={classes.entry} style={{ transform: `translateY(${start}px)` }}>
               <button type="button" onClick={() => onChoose(collection)} data-problem={hasProblem || undefined}>
-                <bdi className={classes.entryName}>{collection}</bdi>
+                <Name of={collection} className={classes.entryName} />
                 {hasProblem && <span className={classes.bad}>rejected</span>}
                 <Counts items={own.filter((item) => taken.has(item))} />
               </button>
@@ -150,7 +151,7 @@ function CollectionHead({ collection, items, review, table, canChoose }: Collect
           />
         )}
         <h2 className={classes.collection}>
-          <bdi>{collection}</bdi>
+          <Name of={collection} />
         </h2>
       </Group>
       {items.every(({ part }) => part === 'objects') ||

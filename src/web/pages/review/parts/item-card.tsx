@@ -24,6 +24,7 @@ import { curlFor } from '../model/commands.js';
 import { DefinitionDiff } from '../../../shared/changes/definition-diff.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
+import { Name } from '../../../shared/name.js';
 
 const SHORT = 240;
 /** Maximum number of characters that the page shows. */
@@ -183,9 +184,7 @@ function PhraseText({ phrase }: { phrase: Phrase }) {
         typeof part === 'string' ? (
           part
         ) : (
-          <bdi key={`${index} ${part.name}`} className={classes.name}>
-            {part.name}
-          </bdi>
+          <Name key={`${index} ${part.name}`} of={part.name} className={classes.name} />
         ),
       )}
     </span>
@@ -238,7 +237,7 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
               {LOOKS[item.mark].label}
             </Badge>
             <span className={classes.kind}>
-              {capitalized(kindOf(item))} <bdi>{nameOf(item)}</bdi>
+              {capitalized(kindOf(item))} <Name of={nameOf(item)} />
             </span>
           </Group>
           {item.document !== null && sentences[0] !== undefined && (

@@ -11,6 +11,7 @@ import { locationText } from '../../../../schema/model/location.js';
 import { DEFAULT_POLICY, type Policy } from '../../../../schema/policy.js';
 import { Section } from '../../../shared/page.js';
 import { CopyButton } from '../../../shared/buttons.js';
+import { Name } from '../../../shared/name.js';
 
 /* The policy in a review: findings that it blocks, with a checkbox to acknowledge them, and a proposed policy. */
 
@@ -286,7 +287,7 @@ function lossGroup({ until, isForGood }: Loss): RiskGroup {
 
 export const PlaceName = ({ children }: { children: string }) => (
   <strong>
-    <bdi>{children}</bdi>
+    <Name of={children} />
   </strong>
 );
 

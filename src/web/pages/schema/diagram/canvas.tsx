@@ -38,6 +38,7 @@ import linkIcon from 'icon:link';
 import tableIcon from 'icon:table';
 import { inkOf } from '../color.js';
 import nodeClasses from './table-node.module.css';
+import { Name } from '../../../shared/name.js';
 
 /** Returns the drawing. The selected table and its neighbours are highlighted, if the table is shown. */
 function drawingOf(placed: PlacedGraph, chosen: string | undefined): { nodes: TableNodeType[]; edges: LinkEdgeType[] } {
@@ -229,7 +230,7 @@ const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }
         style={{ borderTopColor: inkOf(collection.meta.color) ?? 'var(--mantine-color-iris-5)' }}
       >
         <MaterialIcon name={collection.meta.icon} otherwise={tableIcon} size={16} />
-        <span className={nodeClasses.name}>{table.name}</span>
+        <Name of={table.name} className={nodeClasses.name} />
         {mark && <MarkSign mark={mark} />}
       </div>
       {!isFar && rows.map((row) => <Row key={row.field} row={row} />)}
@@ -244,7 +245,7 @@ function Row({ row: { field, type, isKey, isForeign, isRequired, mark } }: { row
       <span className={nodeClasses.mark}>
         {isKey ? <Glyph path={keyIcon} size={14} /> : isForeign ? <Glyph path={linkIcon} size={14} /> : null}
       </span>
-      <span className={nodeClasses.name}>{field}</span>
+      <Name of={field} className={nodeClasses.name} />
       <span className={nodeClasses.type}>
         {type}
         {isRequired ? '' : '?'}

@@ -26,6 +26,7 @@ import { openRequestsQuery } from '../../../service/change-queries.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
 import { counted, abbreviate } from '../../../shared/text.js';
 import { inkOf } from '../color.js';
+import { Name } from '../../../shared/name.js';
 
 interface ChosenCardProps {
   collections: readonly ListedCollection[];
@@ -50,7 +51,7 @@ function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) 
           <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
         </span>
         <Text fw={600} truncate flex={1} component="h2" size="md">
-          {collection}
+          <Name of={collection} />
         </Text>
         <ActionIcon
           variant="subtle"

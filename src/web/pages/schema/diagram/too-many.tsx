@@ -9,6 +9,7 @@ import { tablesFor } from '../graph/use-graph.js';
 import type { SchemaSearch } from '../search.js';
 import { findNode, treeOf } from '../tree-model.js';
 import classes from './diagram.module.css';
+import { Name } from '../../../shared/name.js';
 
 interface TooManyProps {
   /** The number of tables that the diagram would contain. */
@@ -47,7 +48,7 @@ export function TooMany({ tables, hasChosen, collections, search, onChange }: To
                 <li key={name}>
                   <Button variant="default" size="xs" onClick={() => onChange({ folder: name })}>
                     <span>
-                      <bdi>{name}</bdi>: {counted(count, 'table')}
+                      <Name of={name} />: {counted(count, 'table')}
                     </span>
                   </Button>
                 </li>
