@@ -88,13 +88,13 @@ describe('the documentation', () => {
 
   it('recommends verified backups, and merge in every comparison but those that explain mirror', () => {
     expect(readPage('docs/backup.md')).to.match(/^\$ npx dps backup --verify /m);
-    const pages = ['to-production', 'snapshots-and-diffs', 'git', 'moving-from-directus'];
-    const compared = pages
-      .flatMap((name) => blocksOf(`docs/${name}.md`))
+    const compared = PAGES.flatMap(blocksOf)
       .flatMap(({ content }) => content.split('\n'))
-      .filter((line) => /\bdps diff\b|\/schema\/diff\b/.test(line));
+      .filter((line) => /\bdps (?:apply|diff|lint) .*\.(?:json|yaml)\b|(?<!src)\/schema\/diff\b/.test(line))
+      // A diff was compared before.
+      .filter((line) => !/\bdps apply .*\b(?:back|diff)\.json\b/.test(line));
     const modes = compared.map((line) => /mode[= ](\w+)/.exec(line)?.[1] ?? line);
-    expect(modes.filter((mode) => mode !== 'merge')).to.deep.equal(['mirror', 'mirror']);
+    expect(modes.filter((mode) => mode !== 'merge')).to.deep.equal(['mirror', 'mirror', 'mirror']);
     expect(modes).to.have.length.above(4);
   });
 
