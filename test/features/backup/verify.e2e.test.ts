@@ -1,6 +1,6 @@
 /** Backups that are verified by a restore. Runs on every supported release of PostgreSQL (`.ci/run`). */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -50,6 +50,19 @@ const BESIDE_VIEWS = `
   CREATE VIEW unmanaged_view AS SELECT 1 AS one;
   CREATE FUNCTION ignore() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
   CREATE TRIGGER ignoring INSTEAD OF INSERT ON viewed FOR EACH ROW EXECUTE FUNCTION ignore()`;
+
+/** A materialized view that changes a table when a restore fills it. */
+const CHANGING = `
+  CREATE TABLE changed (id int PRIMARY KEY);
+  INSERT INTO changed VALUES (1), (2);
+  CREATE FUNCTION change() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+    IF current_database() LIKE 'dps_verify_%' THEN
+      DELETE FROM public.changed WHERE id = 1;
+      COMMENT ON COLUMN public.changed.id IS 'changed';
+    END IF;
+    RETURN 1;
+  END $$;
+  CREATE MATERIALIZED VIEW changing AS SELECT public.change() AS one`;
 
 const UGLY = 'ugly\n::error::\u001b[2J\u202e';
 
@@ -200,6 +213,28 @@ describe('dps backup --verify', () => {
     expect(await readFile(file, 'utf8')).to.equal('the earlier backup');
     expect(await scratchDatabases()).to.deep.equal([]);
     await sql(source.connectionString, `DELETE FROM moody`);
+  });
+
+  it('rejects a backup whose restored rows and tables differ, and names them', async () => {
+    const at = await ownDatabase();
+    const managing = { DATABASE_URL: at.connectionString, OBJECTS: 'on' };
+    const changing = await startService(managing);
+    try {
+      await sql(at.connectionString, CHANGING);
+      await call('/schema/adopt', { all: true }, changing);
+      const file = join(directory, 'differs.dps');
+      const { code, err } = await dps(['backup', file, '--verify'], managing);
+      expect(code, err).to.equal(2);
+      expect(err)
+        .to.contain('Nothing was written: the backup could not be restored into a scratch database.')
+        .and.contain('The scratch database differs:')
+        .and.contain('rows of changed: expected 2, found 1')
+        .and.match(/changed\.id.*comment/);
+      expect(await stat(file).catch(() => null)).to.equal(null);
+      expect(await scratchDatabases()).to.deep.equal([]);
+    } finally {
+      await changing.stop();
+    }
   });
 
   it('uses an embedded server where the account cannot create databases', async () => {
