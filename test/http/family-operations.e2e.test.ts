@@ -12,7 +12,7 @@ interface Family {
   title: string;
   /** The statements that create the tables, whose names begin with `prefix`. */
   create: (prefix: string) => string;
-  /** The managed tables, without the prefix. */
+  /** The managed tables, without the prefix. `second.` stands before those of the other managed schema. */
   tables: readonly string[];
   /** Changes by hand after adoption. */
   byHand: Readonly<Record<string, ByHand>>;
@@ -24,17 +24,28 @@ interface ByHand {
   apart?: readonly string[];
 }
 
-const FAMILIES: readonly Family[] = [
-  {
-    title: 'a partition tree',
-    create: (prefix) => `
+const PARTITIONED = (prefix: string): string => `
       CREATE TABLE ${prefix} (id int NOT NULL, d date NOT NULL, a int, b text) PARTITION BY RANGE (d);
       CREATE TABLE ${prefix}one PARTITION OF ${prefix} FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
       CREATE TABLE ${prefix}two PARTITION OF ${prefix} FOR VALUES FROM ('2021-01-01') TO ('2022-01-01')
         PARTITION BY LIST (id);
       CREATE TABLE ${prefix}leaf PARTITION OF ${prefix}two DEFAULT;
       CREATE TABLE elsewhere.${prefix} PARTITION OF ${prefix} FOR VALUES FROM ('2022-01-01') TO ('2023-01-01');
-      INSERT INTO ${prefix} VALUES (1, '2020-05-05', 1, 'x'), (2, '2021-05-05', 2, 'y'), (3, '2022-05-05', 3, 'z');`,
+      INSERT INTO ${prefix} VALUES (1, '2020-05-05', 1, 'x'), (2, '2021-05-05', 2, 'y'), (3, '2022-05-05', 3, 'z');`;
+
+const INHERITED = (prefix: string): string => `
+      CREATE TABLE ${prefix} (id int PRIMARY KEY, d date, a int, b text);
+      CREATE TABLE ${prefix}kid () INHERITS (${prefix});
+      CREATE TABLE ${prefix}deep () INHERITS (${prefix}kid);
+      CREATE TABLE elsewhere.${prefix} () INHERITS (${prefix});
+      INSERT INTO ${prefix}kid VALUES (1, '2020-05-05', 1, 'x');
+      INSERT INTO ${prefix}deep VALUES (2, '2021-05-05', 2, 'y');
+      INSERT INTO elsewhere.${prefix} VALUES (3, '2022-05-05', 3, 'z');`;
+
+const FAMILIES: readonly Family[] = [
+  {
+    title: 'a partition tree',
+    create: PARTITIONED,
     tables: ['', 'one', 'two', 'leaf'],
     byHand: {
       'with all partitions attached': { change: () => '' },
@@ -62,14 +73,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     title: 'an inheritance tree',
-    create: (prefix) => `
-      CREATE TABLE ${prefix} (id int PRIMARY KEY, d date, a int, b text);
-      CREATE TABLE ${prefix}kid () INHERITS (${prefix});
-      CREATE TABLE ${prefix}deep () INHERITS (${prefix}kid);
-      CREATE TABLE elsewhere.${prefix} () INHERITS (${prefix});
-      INSERT INTO ${prefix}kid VALUES (1, '2020-05-05', 1, 'x');
-      INSERT INTO ${prefix}deep VALUES (2, '2021-05-05', 2, 'y');
-      INSERT INTO elsewhere.${prefix} VALUES (3, '2022-05-05', 3, 'z');`,
+    create: INHERITED,
     tables: ['', 'kid', 'deep'],
     byHand: {
       'with all children attached': { change: () => '' },
@@ -90,6 +94,71 @@ const FAMILIES: readonly Family[] = [
       },
     },
   },
+  {
+    title: 'a partition tree in two managed schemas',
+    create: (prefix) => `
+      CREATE TABLE ${prefix} (id int NOT NULL, d date NOT NULL, a int, b text) PARTITION BY RANGE (d);
+      CREATE TABLE second.${prefix}two PARTITION OF ${prefix} FOR VALUES FROM ('2021-01-01') TO ('2022-01-01')
+        PARTITION BY LIST (id);
+      CREATE TABLE second.${prefix}leaf PARTITION OF second.${prefix}two DEFAULT;
+      INSERT INTO ${prefix} VALUES (2, '2021-05-05', 2, 'y');`,
+    tables: ['', 'second.two', 'second.leaf'],
+    byHand: {
+      'with all partitions attached': { change: () => '' },
+      'with a detached tree': {
+        change: (prefix) => `ALTER TABLE ${prefix} DETACH PARTITION second.${prefix}two`,
+        apart: ['second.two', 'second.leaf'],
+      },
+    },
+  },
+  {
+    title: 'an inheritance tree in two managed schemas',
+    create: (prefix) => `
+      CREATE TABLE second.${prefix} (id int PRIMARY KEY, d date, a int, b text);
+      CREATE TABLE ${prefix}kid () INHERITS (second.${prefix});
+      CREATE TABLE second.${prefix}deep () INHERITS (${prefix}kid);
+      INSERT INTO ${prefix}kid VALUES (1, '2020-05-05', 1, 'x');
+      INSERT INTO second.${prefix}deep VALUES (2, '2021-05-05', 2, 'y');`,
+    tables: ['second.', 'kid', 'second.deep'],
+    byHand: {
+      'with a detached child': {
+        change: (prefix) => `ALTER TABLE ${prefix}kid NO INHERIT second.${prefix}`,
+        apart: ['kid', 'second.deep'],
+      },
+    },
+  },
+  {
+    title: 'an inheritance tree without a managed root',
+    create: INHERITED,
+    tables: ['kid', 'deep'],
+    byHand: {
+      'with all children attached': { change: () => '' },
+      'with a detached grandchild': {
+        change: (prefix) => `ALTER TABLE ${prefix}deep NO INHERIT ${prefix}kid`,
+        apart: ['deep'],
+      },
+    },
+  },
+  {
+    title: 'an inheritance tree with an unmanaged table in the middle',
+    create: INHERITED,
+    tables: ['', 'deep'],
+    byHand: {
+      'with a detached child': {
+        change: (prefix) => `ALTER TABLE ${prefix}kid NO INHERIT ${prefix}`,
+        apart: ['deep'],
+      },
+    },
+  },
+  {
+    title: 'a partition tree with an unmanaged partition that has partitions',
+    create: PARTITIONED,
+    tables: ['', 'one'],
+    byHand: {
+      'with all partitions attached': { change: () => '' },
+      'with a detached tree': { change: (prefix) => `ALTER TABLE ${prefix} DETACH PARTITION ${prefix}two` },
+    },
+  },
 ];
 
 type Operation = readonly [
@@ -102,6 +171,7 @@ type Operation = readonly [
 /** In an order in which the later ones still have their columns. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'changes its note': ['PATCH', (table) => `/collections/${table}`, () => ({ meta: { note: 'A note' } })],
+  'accepts its drift': ['POST', () => '/schema/drift/accept', (table) => ({ collections: [table] })],
   'comments a column': ['PATCH', (table) => `/fields/${table}/a`, () => ({ schema: { comment: 'A comment' } })],
   'adds a field': ['POST', (table) => `/fields/${table}`, () => ({ field: 'c', type: 'string' })],
   'adds a required field': [
@@ -146,17 +216,19 @@ interface Drift {
 }
 
 describe('operations on partitions and inherited tables', () => {
-  const { api, client, service } = withService();
+  const { api, client, service } = withService({ settings: { DB_SCHEMAS: 'public,second' } });
   let families = 0;
 
   before(() => api.sql('CREATE SCHEMA elsewhere'));
+
+  const collectionOf = (prefix: string, suffix: string): string => suffix.replace(/^(second\.)?/, `$1${prefix}`);
 
   /** The tables of the family that differ from the log, but for those in `apart`. */
   const drifted = async (prefix: string, apart: readonly string[] = []): Promise<string[]> => {
     const { tables } = await api.ok<Drift>('GET', '/schema/drift');
     return tables
       .filter(
-        ({ table }) => table.startsWith(prefix) && !apart.includes(table.slice(prefix.length).replace('_renamed', '')),
+        ({ table }) => table.includes(prefix) && !apart.includes(table.replace(prefix, '').replace('_renamed', '')),
       )
       .map((table) => JSON.stringify(table));
   };
@@ -174,19 +246,19 @@ describe('operations on partitions and inherited tables', () => {
   for (const { title, create, tables, byHand } of FAMILIES)
     for (const [state, { change, apart = [] }] of Object.entries(byHand))
       for (const suffix of tables)
-        it(`succeed or change nothing on ${title} ${state}: ${suffix === '' ? 'the root' : `the table ${suffix}`}`, async () => {
+        it(`succeed or change nothing on ${title} ${state}: ${/^(second\.)?$/.test(suffix) ? 'the root' : `the table ${suffix}`}`, async () => {
           families += 1;
           const prefix = `family_${families}_`;
-          const table = `${prefix}${suffix}`;
+          const table = collectionOf(prefix, suffix);
           await api.sql(create(prefix));
-          const names = tables.map((each) => prefix + each);
+          const names = tables.map((each) => collectionOf(prefix, each));
           await api.ok('POST', '/schema/adopt', { tables: names });
+          const adopted = await api.head();
           expect(await drifted(prefix)).to.deep.equal([]);
           await api.sql(change(prefix));
 
           let before = await observed(prefix, apart);
-          for (const [what, operation] of Object.entries(OPERATIONS)) {
-            const { status, text } = await send(operation, table);
+          const judge = async (what: string, { status, text }: Reply): Promise<void> => {
             const shown = `${table} ${what}: ${status} ${text}`;
             expect(status, shown).to.be.below(500);
             const after = await observed(prefix, apart);
@@ -194,10 +266,14 @@ describe('operations on partitions and inherited tables', () => {
               expect(after.drift.length, JSON.stringify([shown, after])).to.be.at.most(before.drift.length);
             else expect(after, shown).to.deep.equal(before);
             before = after;
-          }
+          };
+          for (const [what, operation] of Object.entries(OPERATIONS)) await judge(what, await send(operation, table));
+          const back = await client(`/history/diff?to=${adopted}`);
+          if (back.status === 200) await judge('goes back', await client('/schema/apply?purge', json(back.json)));
 
           const repaired = await dps(['drift', '--repair', '--allow-drop', '--purge'], {
             DATABASE_URL: service.databaseUrl,
+            DB_SCHEMAS: 'public,second',
           });
           const shown = `${repaired.out}\n${repaired.err}`;
           expect(await drifted(prefix), shown).to.deep.equal([]);
