@@ -212,6 +212,17 @@ async function objects({ api }: Living): Promise<void> {
     definition: `CREATE RULE keep AS ON DELETE TO guests DO ALSO UPDATE guests SET city = old.city WHERE false`,
     enabled: 'disabled',
   });
+  await api.ok('POST', '/objects', {
+    kind: 'privileges',
+    id: 'pg_monitor on guests',
+    definition: [
+      { name: 'SELECT', columns: ['city', 'id'] },
+      { name: 'DELETE', grantable: true },
+    ],
+  });
+  await api.ok('PATCH', '/objects/privileges/pg_monitor%20on%20guests', {
+    definition: [{ name: 'SELECT', columns: ['city'], grantable: true }],
+  });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });

@@ -9,6 +9,7 @@ import { withClient } from '../postgres/pool.js';
 import { warnAboutDescendants } from '../projector/inheritance/descendants.js';
 import { areEquivalent } from '../projector/verify/objects.js';
 import type { ObjectEquality } from '../schema/compare/objects.js';
+import type { Definition } from '../schema/model/objects.js';
 import type { Finding, Plan } from '../schema/findings/index.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { LogEvent } from '../schema/model/events.js';
@@ -73,7 +74,7 @@ export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: strin
 
 async function readEquality(pool: pg.Pool, pairs: readonly [string, string][]): Promise<ObjectEquality> {
   const same = new Set<string>();
-  const keyOf = (existing: string, definition: string): string => JSON.stringify([existing, definition]);
+  const keyOf = (existing: Definition, definition: Definition): string => JSON.stringify([existing, definition]);
   if (pairs.length > 0) {
     await withClient(pool, async (client) => {
       await client.query(`BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '5s'`);

@@ -347,6 +347,7 @@ describe('dps backup', () => {
             enabled: 'disabled',
           },
         ],
+        ['/objects', { kind: 'privileges', definition: 'GRANT SELECT (owner), DELETE ON letters TO pg_monitor' }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -369,7 +370,7 @@ describe('dps backup', () => {
       from,
       'ALTER TABLE notes ENABLE ROW LEVEL SECURITY; CREATE STATISTICS letters ON (lower(owner)) FROM notes',
     );
-    await sql(from, 'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING');
+    await sql(from, 'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING; GRANT SELECT ON notes TO PUBLIC');
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
     expect(failed.code, failed.err).to.equal(2);
@@ -379,7 +380,8 @@ describe('dps backup', () => {
     expect(taken.out)
       .to.contain('row security: notes')
       .and.contain('statistics objects: letters')
-      .and.contain('rules: hide on notes');
+      .and.contain('rules: hide on notes')
+      .and.contain('privileges: PUBLIC on notes');
 
     const target = await emptyDatabase();
     const { code, out, err } = await restore(to, target);
@@ -390,6 +392,11 @@ describe('dps backup', () => {
       `SELECT rulename::text, ev_enabled::text FROM pg_rewrite WHERE rulename IN ('keep', 'hide')`,
     );
     expect(rules).to.deep.equal([{ rulename: 'keep', ev_enabled: 'D' }]);
+    const granted = await query(
+      target,
+      `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects`,
+    );
+    expect(granted).to.deep.equal([{ deletes: true, selects: true }]);
     expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
     expect(await query(target, 'SELECT every(*)::int AS rows FROM generate_series(1, 3)')).to.deep.equal([{ rows: 3 }]);
     expect(await owners(target)).to.deep.equal(['ada']);

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 
+interface Privilege {
+  name: string;
+  columns?: string[];
+  grantable?: true;
+}
+
 interface SchemaObject {
   kind:
     | 'view'
@@ -11,9 +17,10 @@ interface SchemaObject {
     | 'policy'
     | 'row_security'
     | 'statistics'
-    | 'rule';
+    | 'rule'
+    | 'privileges';
   id: string;
-  definition: string;
+  definition: string | Privilege[];
   comment: string | null;
   indexes?: { name: string; definition: string; unique?: true }[];
   enabled?: string;
@@ -193,6 +200,25 @@ function randomAggregates(random: () => number): SchemaObject[] {
   return [add, ...aggregates, ...(used === undefined ? [] : [view])];
 }
 
+/** Privileges on the table, on the column that the views read, and on views. */
+function randomPrivileges(random: () => number, views: readonly SchemaObject[]): SchemaObject[] {
+  const tables = ['orders', ...views.flatMap(({ kind, id }) => (kind.endsWith('view') ? [id] : []))];
+  return tables.flatMap((table) =>
+    ['pg_monitor', 'public'].flatMap((role): SchemaObject[] => {
+      const column = table === 'orders' ? 'amount' : 'total';
+      const definition = [
+        { name: 'DELETE' },
+        { name: 'SELECT', ...(role !== 'public' && below(random, 2) === 0 && { grantable: true as const }) },
+        { name: 'SELECT', columns: [column, 'id'].sort() },
+        { name: 'UPDATE', columns: [column] },
+      ].filter(() => below(random, 2) === 0);
+      if (definition.length === 0) return [];
+      const quoted = /^[a-z]/.test(table) ? table : `"${table}"`;
+      return [{ kind: 'privileges', id: `${role} on ${quoted}`, definition, comment: null }];
+    }),
+  );
+}
+
 function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
   if (below(random, 3) === 0) {
     const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
@@ -222,7 +248,7 @@ function randomObjects(random: () => number): SchemaObject[] {
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
-describe('random schemas with views, functions, aggregates, triggers, policies, statistics objects and rules', () => {
+describe('random schemas with views, functions, aggregates, triggers, policies, statistics objects, rules and privileges', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>
@@ -253,6 +279,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
       const other = numbersFrom(seed + 100);
       const ofRules = numbersFrom(seed + 200);
       const ofAggregates = numbersFrom(seed + 300);
+      const ofPrivileges = numbersFrom(seed + 400);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
@@ -261,6 +288,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
           ...randomStatistics(other),
           ...randomRules(ofRules, drawn),
           ...randomAggregates(ofAggregates),
+          ...randomPrivileges(ofPrivileges, drawn),
         ];
         const target = withObjects(
           (await snapshot()).json as Snapshot,

@@ -143,8 +143,11 @@ const newObject = (context: Context): object => ({
     'statistics',
     'rule',
     'rule',
+    'privileges',
+    'privileges',
     'table',
   ]),
+  ...(context.random.chance(0.1) && { id: `pg_monitor on "${collectionName(context)}"` }),
   definition: context.random.pick([
     `CREATE VIEW v AS SELECT 1 AS one`,
     `CREATE VIEW v AS SELECT count(*) AS rows FROM "${collectionName(context)}"`,
@@ -173,6 +176,14 @@ const newObject = (context: Context): object => ({
     `CREATE RULE "${newName(context)}" AS ON UPDATE TO "${collectionName(context)}" WHERE old.id > 1 DO ALSO INSERT INTO "${collectionName(context)}" (id) VALUES (${context.random.pick(['new.id', 'old.*', 'f(new.id)'])})`,
     `CREATE RULE r AS ON INSERT TO v DO INSTEAD (DELETE FROM "${collectionName(context)}"; NOTIFY v)`,
     'CREATE RULE r AS ON INSERT TO v DO ALSO DELETE FROM service.service_events',
+    `GRANT ${context.random.pick(['SELECT', 'INSERT (id), UPDATE', 'ALL', 'MAINTAIN'])} ON "${collectionName(context)}" TO ${context.random.pick(['pg_monitor', 'PUBLIC', 'nobody', 'CURRENT_USER'])}`,
+    `GRANT SELECT (id, "${newName(context)}") ON v TO pg_monitor ${context.random.pick(['', 'WITH GRANT OPTION'])}`,
+    context.random.pick([
+      [{ name: 'SELECT' }],
+      [{ name: 'UPDATE', columns: ['id'], grantable: true }],
+      [{ name: 'ALL' }],
+      [],
+    ]),
     'DROP TABLE a; SELECT 1',
     '$$',
   ]),
@@ -189,9 +200,24 @@ const objectName = ({ random }: Context): Doc => ({
     'row_security',
     'statistics',
     'rule',
+    'privileges',
     'table',
   ]),
-  id: random.pick<unknown>(['v', 'a b', 'f(integer)', 'g(integer)', 't on v', 'p on a', 'r on v', 'a', 's', '', 1]),
+  id: random.pick<unknown>([
+    'v',
+    'a b',
+    'f(integer)',
+    'g(integer)',
+    't on v',
+    'p on a',
+    'r on v',
+    'pg_monitor on a',
+    'public on v',
+    'a',
+    's',
+    '',
+    1,
+  ]),
 });
 
 const someObject = ({ random }: Context): string =>
@@ -207,6 +233,8 @@ const someObject = ({ random }: Context): string =>
     '/objects/row_security/a',
     '/objects/statistics/s',
     '/objects/rule/r%20on%20v',
+    '/objects/privileges/pg_monitor%20on%20v',
+    '/objects/privileges/public%20on%20a',
   ]);
 
 const OBJECTS: Rules = {

@@ -1,5 +1,8 @@
-import { OBJECT_KINDS, type ObjectName, renamedId } from '../../schema/model/objects.js';
+import { OBJECT_KINDS, type ObjectName, type SchemaObject, renamedId } from '../../schema/model/objects.js';
+import { grantTexts } from '../../schema/model/privileges.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { parseGrants } from '../../schema/sql-text/privileges.js';
+import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type ServiceRequest, changeHeaders, requestAll, requestData, requestText } from '../connections/service.js';
@@ -21,15 +24,19 @@ export async function list(invocation: Invocation): Promise<ExitCode> {
 export async function showObject(invocation: Invocation): Promise<ExitCode> {
   const object = await requestData(invocation, 'getObject', { params: { ...namedObject(invocation) } });
   if (isSet(invocation.values, 'json')) show(invocation, object, () => '');
-  else invocation.terminal.print(object.definition, { isExact: true });
+  else invocation.terminal.print(textOf(object), { isExact: true });
   return 0;
 }
+
+/** Privileges are printed as GRANT statements. */
+const textOf = (object: SchemaObject): string =>
+  typeof object.definition === 'string' ? object.definition : grantTexts(object, quotedName).join(';\n');
 
 /** Creates an object. Its kind and name follow from the statement. */
 export async function create(invocation: Invocation): Promise<ExitCode> {
   const [file = ''] = invocation.positionals;
   const definition = await readDefinition(invocation, file);
-  const parsed = parseDefinition(definition);
+  const parsed = parseObject(definition);
   if (typeof parsed === 'string') throw new OperatorError(`${nameOf(file)}: the definition ${parsed}.`);
   const { kind, id } = parsed;
   return change(
@@ -38,6 +45,11 @@ export async function create(invocation: Invocation): Promise<ExitCode> {
     { body: { kind, definition } },
     `${objectArgument({ kind, id })} was created.`,
   );
+}
+
+function parseObject(definition: string): ObjectName | string {
+  const grants = parseGrants(definition);
+  return typeof grants === 'string' ? parseDefinition(definition) : { kind: 'privileges', id: grants.id };
 }
 
 export async function update(invocation: Invocation): Promise<ExitCode> {

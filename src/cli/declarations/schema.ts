@@ -331,7 +331,7 @@ No row changes. References in the schema are renamed too. The output lists refer
 }
 
 const OBJECT = 'KIND:ID: view:adults, function:total(integer)';
-const DEFINITION = 'a file with one CREATE statement; - for stdin';
+const DEFINITION = 'a file with one CREATE statement, or with GRANT statements; - for stdin';
 
 function declareObjects(program: Command, effect: CommandEffect): void {
   const objects = program
@@ -339,12 +339,12 @@ function declareObjects(program: Command, effect: CommandEffect): void {
     .summary('manage views, functions and other objects')
     .description(
       `Manages views, materialized views, functions, procedures, aggregates, triggers, policies, row
-security, statistics objects and rules of a running service with OBJECTS=on. Without a subcommand,
-lists them.
+security, statistics objects, rules and privileges of a running service with OBJECTS=on. Without a
+subcommand, lists them.
 
 The commands name an object by kind and id: view:adults, materialized_view:totals, function:total(integer),
 'trigger:audit on members', 'policy:own on members', row_security:members,
-statistics:cities, 'rule:keep on members'.`,
+statistics:cities, 'rule:keep on members', 'privileges:editors on members'.`,
     );
   const load = () => import('../commands/objects.js');
   const change = (command: Command): Command =>

@@ -1,12 +1,13 @@
 /* Reads unmanaged objects to adopt. Adoption leaves them unchanged. */
 import type pg from 'pg';
 import { lockObjects, readNeededObjects, readObjects } from '../../projector/catalog/managed-objects.js';
-import type { CatalogObject, ObjectFacts } from '../../projector/ddl/catalog-object.js';
+import { type CatalogObject, type ObjectFacts, createdBy } from '../../projector/ddl/catalog-object.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import type { Collection } from '../../schema/model/model.js';
 import {
   KINDS,
   type ObjectName,
+  PUBLIC,
   type SchemaObject,
   idOnTable,
   isOnTable,
@@ -15,12 +16,12 @@ import {
   kindWithLabel,
   objectKey,
   objectLabel,
+  objectNameParts,
 } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
 import { type State, locationKey } from '../../schema/model/state.js';
 import { rolesOf } from '../../schema/findings/model.js';
-import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
 export interface RefusedObject {
@@ -47,10 +48,19 @@ interface ManagedCollections {
 }
 
 /** Returns how notes name an object: `materialized view totals`. */
-export const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kind].label} ${id}`;
+const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kind].label} ${id}`;
+
+/** Returns how notes name an object, and the columns of its table on which it has privileges. */
+export function noteNamesOf(object: SchemaObject): string[] {
+  const { table } = objectNameParts(object);
+  const columns = Array.isArray(object.definition) ? object.definition.flatMap((each) => each.columns ?? []) : [];
+  return [objectNoteName(object), ...columns.map((column) => columnNoteName(table, column))];
+}
+
+const columnNoteName = (table: string | null, column: string): string => `column privileges ${table}.${column}`;
 
 /** Returns the id of the object that a note names, or the name if it is no object of a table. */
-export function objectIdOfNote({ table, kind: label, name }: Note): string {
+function objectIdOfNote({ table, kind: label, name }: Note): string {
   const kind = kindWithLabel(label);
   return kind !== undefined && isOnTable({ kind }) ? idOnTable(kind, name, table ?? '') : name;
 }
@@ -110,7 +120,7 @@ export async function readObjectAdoption(
   };
 }
 
-/** Creates notes about the roles of a policy, which another database needs. */
+/** Creates notes about the roles of a policy or of privileges, which another database needs. */
 function roleNotes(object: SchemaObject): Note[] {
   return rolesOf(object).map((name) => ({
     table: object.id,
@@ -200,10 +210,10 @@ function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: Obj
   return sortNeededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
 }
 
-/** Returns the key of the trigger or rule that a statement creates. Empty for other statements. */
+/** Returns the key of the trigger, rule or privileges that a statement creates. Empty for other statements. */
 function keyOfCreated(text: string): string {
-  const parsed = /^CREATE (?:RULE |.*TRIGGER )/.test(text) ? parseDefinition(text) : '';
-  return typeof parsed === 'string' ? '' : objectKey(parsed);
+  const created = /^(?:GRANT |CREATE (?:RULE |.*TRIGGER ))/.test(text) ? createdBy(text) : undefined;
+  return created === undefined ? '' : objectKey(created);
 }
 
 /** The kinds of the statements in `restoring`. */
@@ -216,6 +226,17 @@ const KEPT: readonly [RegExp, kind: string][] = [
   [/ OWNER TO /, 'owner'],
   [/ SET STATISTICS /, 'statistics target'],
 ];
+
+/** Returns the name of the object that a note is about, in the form of `noteNamesOf`. */
+export function nameOfNote(note: Note): string {
+  const { table, kind, name } = note;
+  const [, column] = kind === 'column setting' ? (/^(.*) privileges$/s.exec(name) ?? []) : [];
+  if (column !== undefined) return columnNoteName(table, column);
+  if (kind !== 'privilege') return `${kind} ${objectIdOfNote(note)}`;
+  // regrole quotes the name of the role.
+  const role = name === 'PUBLIC' ? PUBLIC : name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
+  return objectNoteName({ kind: 'privileges', id: idOnTable('privileges', role, table ?? '') });
+}
 
 /** Creates notes about properties that no snapshot contains, although changes of the object preserve them. */
 function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, managed: ReadonlySet<string>): Note[] {

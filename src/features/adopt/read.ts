@@ -8,13 +8,7 @@ import type {
 } from '../../schema/operations/adopt-tables.js';
 import { quoteName } from '../../kernel/text.js';
 import type { ObjectName } from '../../schema/model/objects.js';
-import {
-  type ObjectAdoption,
-  objectIdOfNote,
-  type RefusedObject,
-  objectNoteName,
-  readObjectAdoption,
-} from './objects.js';
+import { type ObjectAdoption, type RefusedObject, nameOfNote, noteNamesOf, readObjectAdoption } from './objects.js';
 import { extrasOf, type State } from '../../schema/model/state.js';
 import type { NewRelation, Collection } from '../../schema/model/model.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
@@ -121,7 +115,7 @@ export async function readAdoption(
   const keys = completeKeys(there, { schema, state, objects, notes, together });
   const managed = [...converted.tables, ...state.collections.values()];
   const beside = hasObjects ? await readObjectAdoption(client, { schema, state, managed }, request) : undefined;
-  const shown = beside === undefined ? [] : [...objectsInOrder(state), ...beside.adopted].map(objectNoteName);
+  const shown = beside === undefined ? [] : [...objectsInOrder(state), ...beside.adopted].flatMap(noteNamesOf);
   const hangingNotes = (await hanging).filter(({ table }) => adopted.has(table ?? ''));
   notes.push(...selectUnrepresented({ managed, shown }, [hangingNotes, beside?.notes ?? []]));
   const named = new Set(notes.map(({ kind, name }) => `${kind} ${name}`));
@@ -177,7 +171,7 @@ function selectUnrepresented(
   notes: readonly (readonly Note[])[],
 ): Note[] {
   const represented = new Set([...representedObjects(managed), ...shown]);
-  return notes.flat().filter((note) => !represented.has(`${note.kind} ${objectIdOfNote(note)}`));
+  return notes.flat().filter((note) => !represented.has(nameOfNote(note)));
 }
 
 /** Reads no standalone objects. Used if only some tables are requested. */

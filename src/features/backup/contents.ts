@@ -1,6 +1,7 @@
 /* Reads the content of a database for a backup: tables with their columns, sequences, and a list of what the backup
    excludes. */
 import pg from 'pg';
+import { IS_PRIVILEGES, PRIVILEGES_FROM, PRIVILEGES_ID } from '../../projector/ddl/privilege-sql.js';
 import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
 import { HAS_ROW_SECURITY, POLICY_ID } from '../../projector/ddl/policy-sql.js';
 import { IS_RULE, RULE_ID } from '../../projector/ddl/rule-sql.js';
@@ -141,6 +142,10 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class JOIN own ON own.oid = c.relnamespace
    WHERE ${IS_RULE} AND c.relname = ANY ($2) AND NOT 'rule ' || ${RULE_ID} = ANY ($4::text[])
   UNION ALL
+  SELECT 'privileges', pg_catalog.format('%s on %s', CASE granted.grantee WHEN 0::oid THEN 'PUBLIC' ELSE granted.role END, c.relname), c.oid
+    FROM ${PRIVILEGES_FROM} JOIN own ON own.oid = n.oid
+   WHERE ${IS_PRIVILEGES} AND c.relname = ANY ($2) AND $5::boolean AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
+  UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
      AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)}) AND NOT (${IS_SHARED})
@@ -166,6 +171,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'row security',
   'statistics objects',
   'rules',
+  'privileges',
 ]);
 
 /**
@@ -195,7 +201,9 @@ export async function readExcludedObjects(
   const objects = objectsInOrder(state).map(({ kind, id }) => `${kind} ${id}`);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    const values = [place, included.get(place) ?? [], schemas, place === schema ? objects : []];
+    // A service that manages no objects other than tables lists no privileges.
+    const listsPrivileges = objects.length > 0;
+    const values = [place, included.get(place) ?? [], schemas, place === schema ? objects : [], listsPrivileges];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);

@@ -92,7 +92,7 @@ const like = (pattern: string): string =>
 const matchesPatterns = (value: string, patterns: string): string =>
   `EXISTS (SELECT FROM pg_catalog.unnest(${patterns}) p WHERE ${value} LIKE ${like('p')})`;
 
-/** SQL for the table in the id of a trigger, policy or rule, without quotes: `audit on posts`. */
+/** SQL for the table in the id of a trigger, policy, rule or privileges, without quotes: `audit on posts`. */
 const tableOfObject = (
   id: string,
 ): string => `(SELECT CASE WHEN t.name LIKE '"%' THEN pg_catalog.replace(pg_catalog.substr(t.name, 2, pg_catalog.length(t.name) - 2), '""', '"') ELSE t.name END
@@ -100,13 +100,13 @@ const tableOfObject = (
 
 /**
  * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections, a rename
- * concerns both names, and an event about a trigger, a policy or a rule concerns its table, before and after a rename. The
+ * concerns both names, and an event about an object of a table concerns the table, before and after a rename. The
  * query avoids EXISTS for the change request. PostgreSQL could hash it and would then read all change requests for each
  * webhook: 1.4 s for 50 webhooks and 20,000 change requests.
  */
 const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NULL OR ${matchesPatterns('e.collection', 'w.collections')}
   OR e.type = 'collection.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')}
-  OR e.subject ->> 'kind'::text IN ('trigger', 'policy', 'rule') AND (${matchesPatterns(tableOfObject(`(e.subject ->> 'id'::text)`), 'w.collections')}
+  OR e.subject ->> 'kind'::text IN ('trigger', 'policy', 'rule', 'privileges') AND (${matchesPatterns(tableOfObject(`(e.subject ->> 'id'::text)`), 'w.collections')}
     OR e.type = 'object.renamed' AND ${matchesPatterns(tableOfObject(`(e.data ->> 'to'::text)`), 'w.collections')})
   OR e.subject ->> 'kind'::text = 'row_security' AND (${matchesPatterns(`(e.subject ->> 'id'::text)`, 'w.collections')}
     OR e.type = 'object.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')})

@@ -40,8 +40,9 @@ const deleteQuery = z.strictObject(schemaChangeQuery);
 
 type ListQuery = z.output<typeof listQuery>;
 
-function usesTable({ definition }: SchemaObject, table: TableLocation, schema: string): boolean {
-  const parsed = parseDefinition(definition);
+function usesTable(object: SchemaObject, table: TableLocation, schema: string): boolean {
+  if (object.kind === 'privileges') return objectNameParts(object).table === table.name && table.schema === schema;
+  const parsed = parseDefinition(object.definition);
   if (typeof parsed === 'string') return false;
   return parsed.relations.some((each) => each.name === table.name && (each.schema ?? schema) === table.schema);
 }

@@ -7,6 +7,7 @@ import { ROUTINE_ID } from '../ddl/routine-sql.js';
 import { type Sql, integer, join, literal, sql } from '../ddl/sql.js';
 import { readRoutines } from './routines.js';
 import { readPolicies, readRowSecurity } from './policies.js';
+import { readPrivileges } from './privileges.js';
 import { readRules } from './rules.js';
 import { readStatistics } from './statistics.js';
 import { readTriggers } from './triggers.js';
@@ -24,6 +25,7 @@ const READERS: Readonly<
   row_security: readRowSecurity,
   pg_statistic_ext: readStatistics,
   pg_rewrite: readRules,
+  privileges: readPrivileges,
 };
 
 const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>

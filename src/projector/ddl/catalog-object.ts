@@ -1,15 +1,19 @@
 /* An object as it is in the database. */
 import {
+  type Definition,
   type Enabled,
   type KINDS,
   type ObjectIndex,
   type ObjectKind,
+  type ObjectName,
   isOnTable,
+  isRelation,
   objectKey,
 } from '../../schema/model/objects.js';
 import type { State } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { objectsOn } from '../../schema/sql-text/object-table.js';
+import { parseGrants } from '../../schema/sql-text/privileges.js';
 
 /** A relation, one of its columns, or a function that an object uses. */
 export interface ObjectUse {
@@ -32,11 +36,12 @@ export interface CatalogObject {
    * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
    * pg_get_triggerdef or pg_get_ruledef without the names of the object and of its table. For an aggregate, the
    * definition from the arguments on, which the service builds from the catalog. For a policy and for row
-   * security, the definition after the table. For a statistics object, the definition after the name.
+   * security, the definition after the table. For a statistics object, the definition after the name. For privileges,
+   * the list as JSON.
    */
   query: string;
-  /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. */
-  definition: string;
+  /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. A list for privileges. */
+  definition: Definition;
   comment: string | null;
   /** Sorted by name. Null for a kind without indexes. */
   indexes: ObjectIndex[] | null;
@@ -54,12 +59,24 @@ export interface CatalogObject {
 /** The managed objects as they are in the database, by `objectKey`. */
 export type ObjectFacts = ReadonlyMap<string, CatalogObject>;
 
-/** Returns the view without the statements for its managed triggers and rules, which are created separately. */
+/** Returns the object of a table that a statement creates. Undefined for other statements. */
+export function createdBy(text: string): ObjectName | undefined {
+  if (text.startsWith('GRANT ')) {
+    const grants = parseGrants(text);
+    return typeof grants === 'string' ? undefined : { kind: 'privileges', id: grants.id };
+  }
+  const parsed = parseDefinition(text);
+  return typeof parsed === 'string' ? undefined : parsed;
+}
+
+/**
+ * Returns the view without the statements for its managed triggers, rules and privileges, which are created separately.
+ */
 export function withoutManaged({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
-  if (view?.kind !== 'view' || objectsOn(objects, view.id).length === 0) return view;
+  if (view === undefined || !isRelation(view) || objectsOn(objects, view.id).length === 0) return view;
   const isManaged = (text: string): boolean => {
-    const parsed = parseDefinition(text);
-    return typeof parsed !== 'string' && isOnTable(parsed) && objects.has(objectKey(parsed));
+    const created = createdBy(text);
+    return created !== undefined && isOnTable(created) && objects.has(objectKey(created));
   };
   return { ...view, restoring: view.restoring.filter((text) => !isManaged(text)) };
 }

@@ -1,6 +1,7 @@
 /* Describes, for each catalog of PostgreSQL, which rows are objects and what the server prints for them. */
 import { KINDS, OBJECT_KINDS, type ObjectKind } from '../../schema/model/objects.js';
 import { HAS_ROW_SECURITY, POLICY_ID, POLICY_TAIL, ROW_SECURITY_TAIL } from './policy-sql.js';
+import { IS_PRIVILEGES, PRIVILEGES_FROM, PRIVILEGES_ID } from './privilege-sql.js';
 import { ROUTINE_ID, ROUTINE_TAIL } from './routine-sql.js';
 import { IS_RULE, RULE_ID, RULE_QUERY } from './rule-sql.js';
 import { type Sql, join, literal, sql } from './sql.js';
@@ -83,6 +84,14 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     printed: RULE_QUERY,
     relation: sql`c.relname`,
     depender: { catalog: 'pg_rewrite', oid: sql`r.oid` },
+  },
+  privileges: {
+    from: PRIVILEGES_FROM,
+    where: IS_PRIVILEGES,
+    id: PRIVILEGES_ID,
+    printed: sql`granted.list`,
+    relation: sql`c.relname`,
+    depender: null,
   },
 };
 

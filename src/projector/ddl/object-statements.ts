@@ -29,6 +29,7 @@ import {
   restoringStatement,
   sql,
 } from './sql.js';
+import { createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
 import type { LockedTable, Statement } from './step.js';
 import type { NeededLock } from './table-locks.js';
 
@@ -133,7 +134,16 @@ export interface Creation {
 export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
 
 /** @param schema the default schema */
-export function createStatements(schema: string, creation: Creation): Statement[] {
+export const createStatements = (schema: string, creation: Creation): Statement[] =>
+  creation.object.kind === 'privileges' ? grantStatements(schema, creation) : creationStatements(schema, creation);
+
+function grantStatements(schema: string, { object, isNew, replaces, index }: Creation): Statement[] {
+  const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
+  const steps = replaces === null ? createPrivileges(schema, object) : grantAdded(schema, replaces, object);
+  return steps.map(([text, summary]) => statement(text, summary, PRIVILEGES_LOCK));
+}
+
+function creationStatements(schema: string, creation: Creation): Statement[] {
   const { object, known, isNew, isChanged, replaces, index } = creation;
   const name = qualified(schema, objectNameParts(object).name);
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
@@ -235,6 +245,8 @@ function enableAfterCreation(
 }
 
 const COMMENT_LOCK = 'SHARE UPDATE EXCLUSIVE';
+/** PostgreSQL takes no lock for GRANT. Without one, it can fail while another session changes the same row of pg_class. */
+const PRIVILEGES_LOCK = 'SHARE UPDATE EXCLUSIVE';
 
 const commentOn = (schema: string, object: SchemaObject): Sql =>
   sql`COMMENT ON ${kindSql(object.kind)} ${objectSql(schema, object)} IS ${object.comment === null ? sql`NULL` : literal(object.comment)}`;
@@ -248,12 +260,29 @@ function dropSql(schema: string, object: SchemaObject): Sql {
   return sql`DROP ${kindSql(object.kind)} ${ifExists}${objectSql(schema, object)}`;
 }
 
-/** @param index the event that requires dropping the object */
-export function dropObject(schema: string, object: SchemaObject, index: number): Statement {
+interface Drop {
+  /** The event that requires dropping the object. */
+  index: number;
+  /** True if the table of the object is deleted too. */
+  withTable: boolean;
+}
+
+export function dropObject(schema: string, object: SchemaObject, { index, withTable }: Drop): Statement {
   const make = statementFor(object, index, 'object.deleted');
+  if (object.kind === 'privileges') return make(...dropPrivileges(schema, object, withTable), PRIVILEGES_LOCK);
   const lock = isFreeOnTable(object) ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
   const statement = make(dropSql(schema, object), `drop ${kindWords(object)} ${object.id}`, lock);
   return { ...statement, drops: [statement.object] };
+}
+
+/** Revokes the privileges that a role loses while it keeps others. */
+export function revokeStatements(
+  schema: string,
+  [before, after]: readonly [SchemaObject, SchemaObject],
+  index: number,
+): Statement[] {
+  const statement = statementFor(after, index, 'object.updated');
+  return revokeLost(schema, before, after).map(([text, summary]) => statement(text, summary, PRIVILEGES_LOCK));
 }
 
 /** @param to the new id */

@@ -10,8 +10,9 @@ import {
   KINDS,
   type ObjectKind,
   type ObjectName,
+  OBJECT_KINDS,
   type SchemaObject,
-  isRoutine,
+  isRelation,
   isRenamedWithTable,
   objectKey,
   objectLabel,
@@ -23,12 +24,12 @@ import {
   type CollectionNode,
   type ObjectNode,
   type State,
-  collectionAt,
   getField,
   hasColumn,
+  hasTableAt,
   locateTable,
 } from '../../schema/model/state.js';
-import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { canReplace } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
@@ -39,14 +40,11 @@ import {
   dropObject,
   kindWords,
   renameStatement,
+  revokeStatements,
   withTableLock,
 } from './object-statements.js';
+import { type ResolvedUse, type Uses, overloadsByName, parseUses, usesBefore } from './object-uses.js';
 import type { Statement } from './step.js';
-
-interface ResolvedUse extends ObjectUse {
-  /** The managed collection of the relation. Undefined for a view and for an unmanaged table. */
-  collection: string | undefined;
-}
 
 export interface ObjectChange {
   before: State;
@@ -109,9 +107,17 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   return {
     ...withTableLocks(change, {
       first: [
-        ...dropOrder(dropped, uses).map((key) =>
-          dropObject(change.schema, objectOf(before, key), sourceOf(causes, key)),
+        ...dropOrder(dropped, uses).flatMap((key) =>
+          isDroppedWithView(before, key, dropped)
+            ? []
+            : [
+                dropObject(change.schema, objectOf(before, key), {
+                  index: sourceOf(causes, key),
+                  withTable: losesTable(change, key),
+                }),
+              ],
         ),
+        ...revokedFirst(change, changed),
         ...[...changed.renamed].flatMap(([key, each]) =>
           dropped.has(key) || isRenamedWithTable(nameOfKey(key), each.to)
             ? []
@@ -134,6 +140,28 @@ export function planObjects(change: ObjectChange): ObjectPlan {
     problems: [],
   };
 }
+
+/** True for privileges on a view that is dropped too. They no longer exist then. */
+function isDroppedWithView(before: State, key: string, dropped: ReadonlySet<string>): boolean {
+  const { kind, id } = nameOfKey(key);
+  const { table } = objectNameParts({ kind, id });
+  if (kind !== 'privileges' || table === null || hasTableAt(before, undefined, table)) return false;
+  return RELATIONS.some((relation) => dropped.has(objectKey({ kind: relation, id: table })));
+}
+
+function losesTable({ before, after }: ObjectChange, key: string): boolean {
+  const { table } = objectNameParts(nameOfKey(key));
+  return table !== null && hasTableAt(before, undefined, table) && !hasTableAt(after, undefined, table);
+}
+
+const RELATIONS = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
+
+/** Returns the statements that revoke privileges. They run before columns are renamed or dropped. */
+const revokedFirst = ({ before, after, schema }: ObjectChange, { replaced }: ChangedObjects): Statement[] =>
+  [...replaced].flatMap(([key, { event, index }]) => {
+    const [old, now] = [objectOf(before, key), objectOf(after, objectKey(event.subject))];
+    return old.kind === 'privileges' ? revokeStatements(schema, [old, now], index) : [];
+  });
 
 const withTableLocks = (
   change: ObjectChange,
@@ -191,58 +219,6 @@ function changesOf({ before, after, events }: ObjectChange): ChangedObjects {
 
 const isReplacedBy = (old: ObjectNode | undefined, now: ObjectNode | undefined): boolean =>
   old !== undefined && now !== undefined && canReplace(old.object.definition, now.object.definition);
-
-type Uses = ReadonlyMap<string, readonly ResolvedUse[]>;
-
-/** Returns what each object uses before the batch. Without facts, the parser finds relations but not columns. */
-function usesBefore({ before, facts, schema }: ObjectChange): Uses {
-  const collectionOf = ({ catalog, schema: place, name }: ObjectUse) =>
-    catalog === 'pg_class' ? collectionAt(before, place === schema ? undefined : place, name) : undefined;
-  const all = objectsInOrder(before);
-  const overloads = overloadsByName(all);
-  return new Map(
-    all.map((object): [string, readonly ResolvedUse[]] => {
-      const key = objectKey(object);
-      const uses = (facts?.get(key)?.uses ?? parseUses(object, schema, overloads)).filter(
-        ({ rule }) => rule == null || !before.objects.has(objectKey({ kind: 'rule', id: rule })),
-      );
-      return [key, uses.map((use) => ({ ...use, collection: collectionOf(use) }))];
-    }),
-  );
-}
-
-type Overloads = ReadonlyMap<string, readonly string[]>;
-
-/** Maps names of functions to ids. Several functions may have one name. */
-function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
-  const overloads = new Map<string, string[]>();
-  for (const object of objects) {
-    if (!isRoutine(object)) continue;
-    const { name } = objectNameParts(object);
-    overloads.set(name, [...(overloads.get(name) ?? []), object.id]);
-  }
-  return overloads;
-}
-
-/** Returns what a definition uses. A call counts as a use of all functions with that name. */
-function parseUses({ definition }: SchemaObject, schema: string, overloads: Overloads): ObjectUse[] {
-  const parsed = parseDefinition(definition);
-  if (typeof parsed === 'string') return [];
-  const use = (catalog: ObjectUse['catalog'], place: string | undefined, name: string): ObjectUse => ({
-    catalog,
-    schema: place ?? schema,
-    name,
-    column: null,
-  });
-  return [
-    ...parsed.relations.map((each, index) => ({
-      ...use('pg_class', each.schema, each.name),
-      // Changes of columns and keys do not affect a trigger or row security of the table. They may affect a policy or a rule.
-      isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
-    })),
-    ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
-  ];
-}
 
 /** Matches members of a column that PostgreSQL can change while views use the column. */
 const HARMLESS =

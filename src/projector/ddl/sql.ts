@@ -6,6 +6,7 @@ import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
 import { fitsNameLimit } from '../../schema/model/name-length.js';
 import {
+  type Definition,
   KINDS,
   type ObjectKind,
   type ObjectName,
@@ -182,24 +183,25 @@ export const collationName = createChecked('the name of a collation', checkColla
  * Returns the text after the name of an object: ` (a, b) AS SELECT …`. The final line break ends a comment at the end
  * of the text.
  */
-export function objectTail(definition: string): Sql {
+export function objectTail(definition: Definition): Sql {
   const parsed = parseDefinition(definition);
-  if (typeof parsed === 'string') throw new UnsafeSqlError(`not the definition of an object (${parsed})`, definition);
+  if (typeof parsed === 'string')
+    throw new UnsafeSqlError(`not the definition of an object (${parsed})`, JSON.stringify(definition));
   return `${parsed.tail}\n` as Sql;
 }
 
 /** Returns the statement that creates an object of a table. @param table qualified */
-export function createOnTable(definition: string, name: Sql, table: Sql): Sql {
+export function createOnTable(definition: Definition, name: Sql, table: Sql): Sql {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string' || parsed.onTable === null)
-    throw new UnsafeSqlError('not the definition of an object of a table', definition);
+    throw new UnsafeSqlError('not the definition of an object of a table', JSON.stringify(definition));
   return `${withNames(parsed, name, table)}\n` as Sql;
 }
 
 /**
  * Returns the tail for a scratch object, which the caller creates to read its definition back. Null if there is none.
  */
-export function scratchTail(definition: string): Sql | null {
+export function scratchTail(definition: Definition): Sql | null {
   const parsed = parseDefinition(definition);
   return typeof parsed === 'string' || parsed.scratchTail === null ? null : (`${parsed.scratchTail}\n` as Sql);
 }

@@ -98,19 +98,25 @@ export function* metadataStatements(
   yield* statementsFor(rows);
 }
 
-const ROUTINES = OBJECT_CATALOGS.pg_proc;
+const { pg_proc: ROUTINES, privileges: GRANTS } = OBJECT_CATALOGS;
 
-/** The functions are joined, because a subquery for each of them would read all functions again. */
+/** The catalogs whose rows are joined, because a subquery for each object would read all rows again. */
+const JOINED: ReadonlySet<ObjectCatalog> = new Set(['pg_proc', 'privileges']);
+
 const UPSERT_OBJECTS = sql`
 INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, enabled, printed)
 SELECT o.kind, o.id, o.definition, o.comment, o.indexes, o.enabled,
-  CASE WHEN r.id IS NOT NULL THEN r.printed ${join(
-    objectCatalogs.filter((catalog) => catalog !== 'pg_proc').map(printedIn),
+  CASE WHEN r.id IS NOT NULL THEN r.printed WHEN g.id IS NOT NULL THEN g.printed ${join(
+    objectCatalogs.filter((catalog) => !JOINED.has(catalog)).map(printedIn),
     sql` `,
   )} END
 FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text)
 LEFT JOIN (SELECT ${ROUTINES.id} AS id, ${ROUTINES.printed} AS printed FROM ${ROUTINES.from}
             WHERE n.nspname = $2::text AND ${ROUTINES.where}) r ON o.kind IN (${kindList('pg_proc')}) AND r.id = o.id
+LEFT JOIN (SELECT ${GRANTS.id} AS id, ${GRANTS.printed} AS printed FROM ${GRANTS.from}
+            WHERE n.nspname = $2::text AND ${GRANTS.where} AND EXISTS (
+              SELECT FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS k(kind text) WHERE k.kind IN (${kindList('privileges')}))) g
+       ON o.kind IN (${kindList('privileges')}) AND g.id = o.id
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
   indexes = excluded.indexes, enabled = excluded.enabled, printed = excluded.printed`;
 

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { isLocked } from '../../postgres/errors.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import {
+  type Definition,
   KINDS,
   type ObjectName,
   type SchemaObject,
@@ -32,8 +33,13 @@ function printedQuery({ kind }: ParsedDefinition, name: string): Sql {
  * True if PostgreSQL prints both definitions alike. It creates both as temporary objects and rolls them back, so call
  * it inside a transaction, which it leaves unchanged. False if it rejects one of them.
  */
-export async function areEquivalent(client: Pick<pg.ClientBase, 'query'>, a: string, b: string): Promise<boolean> {
+export async function areEquivalent(
+  client: Pick<pg.ClientBase, 'query'>,
+  a: Definition,
+  b: Definition,
+): Promise<boolean> {
   if (isSameDefinition(a, b)) return true;
+  if (typeof a !== 'string' || typeof b !== 'string') return false;
   const [first, second] = [parseDefinition(a), parseDefinition(b)];
   if (typeof first === 'string' || typeof second === 'string') return false;
   if (first.kind !== second.kind || first.storage !== second.storage) return false;
@@ -167,7 +173,7 @@ function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Diffe
   const there = { where: 'metadata', member: object.kind } as const;
   if (row === undefined) return [differenceOf(object, { ...there, expected: object.kind, found: null })];
   const members = [
-    ['definition', object.definition, row.definition],
+    ['definition', object.definition as Json, definitionIn(object, row)],
     ['comment', object.comment, row.comment],
     ['indexes', (object.indexes ?? null) as Json, row.indexes],
     ['enabled', object.enabled ?? null, row.enabled],
@@ -175,6 +181,16 @@ function rowDifferences(object: SchemaObject, row: ObjectRow | undefined): Diffe
   return members.flatMap(([member, expected, actual]) =>
     jsonEqual(expected, actual) ? [] : [differenceOf(object, { where: 'metadata', member, expected, found: actual })],
   );
+}
+
+/** Returns the definition of a row. The column contains a list as JSON. */
+function definitionIn({ definition: expected }: SchemaObject, { definition }: ObjectRow): Json {
+  if (typeof expected === 'string') return definition;
+  try {
+    return JSON.parse(definition) as Json;
+  } catch {
+    return definition;
+  }
 }
 
 interface ActualView {
@@ -196,7 +212,7 @@ async function findCatalogDifferences(
     (isPrinted && hasSameOptions(object, view)) || (await areEquivalent(client, object.definition, view.definition));
   const differences: Difference[] = [];
   if (!isSame) {
-    const texts = { expected: object.definition, found: view.definition };
+    const texts = { expected: object.definition as Json, found: view.definition as Json };
     differences.push(differenceOf(object, { where, member: 'definition', ...texts }));
   }
   const members = [

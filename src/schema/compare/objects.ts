@@ -2,7 +2,7 @@
 import { isObject } from '../../kernel/json.js';
 import { MAX_PROBLEMS, type Problem, type Result, invalidProblem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
+import { type Definition, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
 import { type State, getObject } from '../model/state.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';
 import { isSameDefinition } from '../sql-text/object-definition.js';
@@ -11,7 +11,7 @@ import type { SnapshotParts } from './submitted-documents.js';
 
 /** Tells which definitions PostgreSQL found equal although their parse trees differ. */
 export interface ObjectEquality {
-  isSame(existing: string, definition: string): boolean;
+  isSame(existing: Definition, definition: Definition): boolean;
 }
 
 export const NO_EQUALITY: ObjectEquality = { isSame: () => false };
@@ -25,7 +25,7 @@ export function* findDifferingDefinitions(state: State, body: unknown): Resumabl
     if (!isObject(document)) continue;
     const { kind, id, definition } = document;
     const existing = getObject(state, { kind, id } as ObjectName);
-    if (existing === undefined || typeof definition !== 'string') continue;
+    if (typeof existing?.definition !== 'string' || typeof definition !== 'string') continue;
     if (!isSameDefinition(existing.definition, definition)) differing.push([existing.definition, definition]);
   }
   return differing;

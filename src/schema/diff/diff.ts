@@ -3,7 +3,7 @@ import { invertMap } from '../../kernel/inverse.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Backfill } from '../model/backfill.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
-import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
+import { type ObjectName, type SchemaObject, isRelation, objectKey } from '../model/objects.js';
 import { fieldsInOrder, objectsInOrder, relationsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,
@@ -19,7 +19,7 @@ import { findFormerObjects, renameOnTables, renamedObject } from '../transition/
 import { NO_RENAMES, type Renames, findNamesInTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Entry, type NameMember, type Origin, entriesBetween } from './entries.js';
-import type { Json } from '../../kernel/json.js';
+import { type Json, jsonEqual } from '../../kernel/json.js';
 
 export interface CollectionDiff extends Origin {
   collection: string;
@@ -88,12 +88,13 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
   return objects.length === 0 ? diff : { ...diff, objects };
 }
 
-/** Returns `from`, where triggers on renamed views name the view by its name in `to`. */
+/** Returns `from`, where objects of renamed views name the view by its name in `to`. */
 function withViewNames(from: State, to: State): State {
   if (from.objects === to.objects) return from;
   const names = [...findFormerObjects(from, to)].flatMap(([key, old]): [string, string][] => {
     const [before, after] = [from.objects.get(old)?.object, to.objects.get(key)?.object];
-    return before?.kind === 'view' && after !== undefined && before.id !== after.id ? [[before.id, after.id]] : [];
+    const isRenamed = before !== undefined && after !== undefined && before.id !== after.id;
+    return isRenamed && isRelation(before) ? [[before.id, after.id]] : [];
   });
   return { ...from, objects: renameOnTables(from.objects, new Map(names)) };
 }
@@ -110,10 +111,21 @@ function objectDiffs(from: State, to: State): ObjectDiff[] {
     if (old === undefined) return [itemOf(object, [{ kind: 'N', rhs: orderObjectMembers(object) }])];
     const renamed = old.id === object.id ? old : renamedObject(old, object.id);
     const names = old.id === object.id ? [] : [renameEntry('id', old.id, object.id)];
-    const diff = [...names, ...entriesBetween(asJson(renamed), asJson(object))];
+    const diff = [...names, ...entriesBetweenObjects(renamed, object)];
     return diff.length === 0 ? [] : [itemOf(object, diff)];
   });
   return [...removed, ...others];
+}
+
+/** Returns the entries between two versions of an object. A list of privileges is one value. */
+function entriesBetweenObjects(before: SchemaObject, after: SchemaObject): Entry<never>[] {
+  const { definition } = after;
+  if (!Array.isArray(definition) || jsonEqual(before.definition, definition))
+    return entriesBetween(asJson(before), asJson(after));
+  return [
+    { kind: 'E', path: ['definition'], lhs: before.definition, rhs: definition },
+    ...entriesBetween(asJson({ ...before, definition }), asJson(after)),
+  ];
 }
 
 const itemOf = ({ kind, id }: ObjectName, diff: ObjectDiff['diff']): ObjectDiff => ({ kind, id, diff });

@@ -12,7 +12,7 @@ import {
   readRestored,
 } from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
-import type { ObjectName, SchemaObject } from '../model/objects.js';
+import { type ObjectName, PUBLIC, type SchemaObject, objectNameParts } from '../model/objects.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
 import { extensionsWith } from '../sql-text/allowed-names.js';
@@ -151,8 +151,9 @@ function nameOfNeed(need: Need): string {
   return schema === undefined ? need.name : `${schema}.${need.name}`;
 }
 
-/** Returns the roles that an object names. Only policies name roles. */
-export function rolesOf({ definition, kind }: SchemaObject): readonly string[] {
+/** Returns the roles that an object names. Only policies and privileges name roles. */
+export function rolesOf({ kind, id, definition }: SchemaObject): readonly string[] {
+  if (kind === 'privileges') return [objectNameParts({ kind, id }).name].filter((role) => role !== PUBLIC);
   const parsed = kind === 'policy' ? parseDefinition(definition) : '';
   return typeof parsed === 'string' ? [] : (parsed.policy?.roles ?? []);
 }
@@ -366,6 +367,8 @@ export interface IndexedStatement {
 
 /** Facts about the whole plan. */
 export interface ReviewedBatch {
+  /** Returns the privileges on the table or view that a new view of this name replaces. */
+  privilegesBefore(name: string): readonly ObjectName[];
   before: State;
   after: State;
   /**

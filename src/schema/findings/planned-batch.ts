@@ -10,7 +10,7 @@ import {
   isAdopted,
   isConsequence,
 } from '../model/events.js';
-import { type ObjectName, objectKey } from '../model/objects.js';
+import { type ObjectName, isRelation, objectKey, objectNameParts } from '../model/objects.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionsOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -69,9 +69,11 @@ export interface DatabaseFacts {
   inheritance?: readonly Inheritance[];
   /** Types and collations that are missing or must not be used. */
   types?: TypeLookup;
-  /** Roles of policies that do not exist on the server. */
+  /** Roles of policies and privileges that do not exist on the server. */
   missingRoles?: ReadonlySet<string>;
-  /** Triggers, policies, rules and row security that were deleted together with a table, by the position of its deletion. */
+  /** The privileges on the tables and views that other objects replace. */
+  replacedPrivileges?: readonly ObjectName[];
+  /** Objects of a table that were deleted together with it, by the position of its deletion. */
   deletedObjects?: ReadonlyMap<number, readonly ObjectName[]>;
 }
 
@@ -83,10 +85,12 @@ export interface DatabaseQuestions {
   altered: string[];
   /** Types and collations that must exist. Absent if there are none. */
   types?: TypeUse[];
-  /** Roles of policies that must exist. Absent if there are none. */
+  /** Roles of policies and privileges that must exist. Absent if there are none. */
   roles?: string[];
   /** Positions at which the restored tables were deleted. Absent if there are none. */
   deletions?: number[];
+  /** Tables and views whose name a new view takes. Absent if there are none. */
+  replaced?: string[];
 }
 
 /** True if the event only records what the database already contained. */
@@ -123,7 +127,22 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
     if (statement.locks.length > 0) tables.add(nameBefore(tableOfRows(statement)));
   }
   const affected = { tables: without(tables, made), altered: without(altered, made) };
-  return { ...affected, ...withoutEmpty({ types, roles: [...new Set(roles)], deletions: listDeletions(events) }) };
+  const more = { types, roles: [...new Set(roles)], deletions: listDeletions(events), replaced: listReplaced(events) };
+  return { ...affected, ...withoutEmpty(more) };
+}
+
+/** Returns the names of tables and views that the batch drops, and then creates again as views. */
+function listReplaced(events: readonly LogEvent[]): string[] {
+  const dropped = new Set<string>();
+  const replaced = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'collection.deleted') dropped.add(event.collection);
+    if (!changesObjects(event) || !isRelation(event.subject)) continue;
+    const { id } = event.subject;
+    if (event.type === 'object.deleted') dropped.add(id);
+    else if (event.type === 'object.created' && dropped.has(id)) replaced.add(id);
+  }
+  return [...replaced];
 }
 
 /** Returns the positions at which the restored tables were deleted. */
@@ -132,10 +151,16 @@ const listDeletions = (events: readonly LogEvent[]): number[] =>
     event.type === 'collection.created' && event.data.restored !== undefined ? [event.data.restored.position] : [],
   );
 
-const withoutEmpty = ({ types, roles, deletions }: Required<Omit<DatabaseQuestions, 'tables' | 'altered'>>) => ({
+const withoutEmpty = ({
+  types,
+  roles,
+  deletions,
+  replaced,
+}: Required<Omit<DatabaseQuestions, 'tables' | 'altered'>>) => ({
   ...(types.length > 0 && { types }),
   ...(roles.length > 0 && { roles }),
   ...(deletions.length > 0 && { deletions }),
+  ...(replaced.length > 0 && { replaced }),
 });
 
 function rolesIn({ subject }: ObjectEvent, after: State): readonly string[] {
@@ -227,7 +252,15 @@ const tablesMade = (events: readonly LogEvent[]): Set<string> =>
 
 type Lookups = Pick<
   ReviewedBatch,
-  'isNew' | 'statistics' | 'dependents' | 'parents' | 'children' | 'types' | 'missingRoles' | 'deletedWith'
+  | 'isNew'
+  | 'statistics'
+  | 'dependents'
+  | 'parents'
+  | 'children'
+  | 'types'
+  | 'missingRoles'
+  | 'deletedWith'
+  | 'privilegesBefore'
 >;
 
 function lookups(made: ReadonlySet<string>, former: FormerNames, facts: DatabaseFacts): Lookups {
@@ -249,8 +282,12 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, facts: Database
     types,
     missingRoles,
     deletedWith: (position) => deletedObjects?.get(position) ?? [],
+    privilegesBefore: (name) => privilegesOn(name, facts),
   };
 }
+
+const privilegesOn = (table: string, { replacedPrivileges = [] }: DatabaseFacts): readonly ObjectName[] =>
+  replacedPrivileges.filter((each) => objectNameParts(each).table === table);
 
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
   event.type === 'collection.created' && readRestored(event.data) === undefined;

@@ -1,7 +1,15 @@
 /** Problems of objects that the parser does not find. */
 import type { Problem } from '../../kernel/problem.js';
 import { addArticle, invisibleFault, quoteName } from '../../kernel/text.js';
-import { KINDS, OBJECT_KINDS, type ObjectName, type SchemaObject, isFreeOnTable, objectKey } from '../model/objects.js';
+import {
+  KINDS,
+  OBJECT_KINDS,
+  type ObjectKind,
+  type ObjectName,
+  type SchemaObject,
+  isFreeOnTable,
+  objectKey,
+} from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
 import { type State, hasTable, hasTableAt, hasView } from '../model/state.js';
 import { parseDefinition } from '../sql-text/object-definition.js';
@@ -24,20 +32,29 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
 }
 
 /**
- * Checks that the log contains the table or view of a trigger or a rule, or the table of a policy or of a statistics object.
- * Otherwise a replay of the log could not create the object. A statistics object that did not change may have the former
- * name of its table, until PostgreSQL rewrites it.
+ * Checks that the log contains the table or view of a trigger, a rule or privileges, or the table of a policy or of a
+ * statistics object. Otherwise a replay of the log could not create the object. A statistics object that did not change
+ * may have the former name of its table, until PostgreSQL rewrites it.
  */
 function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
   const { kind, id } = object;
   if (isFreeOnTable(object) && isUnchanged(from, object)) return [];
   const table = tableOf(object);
   if (table === null || hasTableAt(state, undefined, table)) return [];
-  const canBeOnView = kind === 'trigger' || kind === 'rule';
-  if (canBeOnView && state.objects.has(objectKey({ kind: 'view', id: table }))) return [];
-  const message = `${quoteName(table)} is not a managed table ${canBeOnView ? 'or view ' : ''}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
+  const isOnView = ON_VIEWS[kind];
+  if (isOnView?.(state, table) === true) return [];
+  const message = `${quoteName(table)} is not a managed table ${isOnView === undefined ? '' : 'or view '}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
+
+const hasPlainView = ({ objects }: State, id: string): boolean => objects.has(objectKey({ kind: 'view', id }));
+
+/** True if the object can be on this view. Other kinds can only be on tables. */
+const ON_VIEWS: Partial<Record<ObjectKind, (state: State, view: string) => boolean>> = {
+  trigger: hasPlainView,
+  rule: hasPlainView,
+  privileges: hasView,
+};
 
 const isUnchanged = ({ objects }: State, object: SchemaObject): boolean =>
   objects.get(objectKey(object))?.object.definition === object.definition;

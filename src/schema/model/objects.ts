@@ -1,7 +1,7 @@
 /*
  * Objects other than tables: views, materialized views, functions, procedures, aggregates, triggers, policies, row
- * security, statistics objects and rules. Their definition is one SQL statement, and they are documents like collections
- * and fields.
+ * security, statistics objects, rules and privileges. Their definition is one SQL statement, or a list for privileges.
+ * They are documents like collections and fields.
  */
 import { z } from 'zod';
 
@@ -17,10 +17,18 @@ interface KindDescription {
   /** The target of COMMENT ON in the parser's output. Null if PostgreSQL stores no comment. */
   commentTarget: string | null;
   /**
-   * The catalog that contains objects of this kind. All names in one catalog share a namespace. `row_security` stands for
-   * two columns of pg_class.
+   * The catalog that contains objects of this kind. All names in one catalog share a namespace. `row_security` and
+   * `privileges` stand for columns of pg_class.
    */
-  catalog: 'pg_class' | 'pg_proc' | 'pg_trigger' | 'pg_policy' | 'row_security' | 'pg_statistic_ext' | 'pg_rewrite';
+  catalog:
+    | 'pg_class'
+    | 'pg_proc'
+    | 'pg_trigger'
+    | 'pg_policy'
+    | 'row_security'
+    | 'pg_statistic_ext'
+    | 'pg_rewrite'
+    | 'privileges';
   /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
@@ -150,6 +158,18 @@ export const KINDS = {
     canBeDisabled: true,
     onTable: 'named',
   },
+  privileges: {
+    label: 'privileges',
+    plural: 'privileges',
+    sqlWords: 'TABLE',
+    statement: 'GRANT',
+    commentTarget: null,
+    catalog: 'privileges',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'named',
+  },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
 export type ObjectKind = keyof typeof KINDS;
@@ -177,16 +197,40 @@ export type Enabled = z.infer<typeof enabled>;
 const objectIndex = z.strictObject({ name: text, unique: z.literal(true).optional(), definition: text });
 export type ObjectIndex = z.infer<typeof objectIndex>;
 
+/** The privileges of tables and views, as in GRANT. `MAINTAIN` exists since PostgreSQL 17. */
+export const PRIVILEGES = [
+  'DELETE',
+  'INSERT',
+  'MAINTAIN',
+  'REFERENCES',
+  'SELECT',
+  'TRIGGER',
+  'TRUNCATE',
+  'UPDATE',
+] as const;
+
+/** Those that columns can have too. */
+export const COLUMN_PRIVILEGES: ReadonlySet<string> = new Set(['INSERT', 'REFERENCES', 'SELECT', 'UPDATE']);
+
+const privilege = z.strictObject({
+  name: z.enum(PRIVILEGES),
+  /** Sorted. Absent for the whole table. */
+  columns: z.array(text).optional(),
+  /** True for WITH GRANT OPTION. */
+  grantable: z.literal(true).optional(),
+});
+export type Privilege = z.infer<typeof privilege>;
+
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
    * Identifies the object within its kind. For a view or a statistics object, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the table: `audit on
-   * posts`. For row security, the table.
+   * posts`. For privileges, the role and the table. For row security, the table.
    */
   id: text,
-  /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. */
-  definition: text,
+  /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. A list for privileges. */
+  definition: z.union([text, z.array(privilege)]),
   comment: text.nullable(),
   /** Sorted by name. Only materialized views have indexes. */
   indexes: z.array(objectIndex).optional(),
@@ -194,6 +238,8 @@ export const objectDocument = z.strictObject({
   enabled: enabled.optional(),
 });
 export type SchemaObject = z.infer<typeof objectDocument>;
+
+export type Definition = SchemaObject['definition'];
 
 export type ObjectName = Pick<SchemaObject, 'kind' | 'id'>;
 
@@ -216,7 +262,10 @@ export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
 
-/** True for triggers, policies, rules and row security, whose id contains a table. False for an unknown kind of a diff. */
+/** The role in the id of privileges that stands for PUBLIC. PostgreSQL allows no role of this name. */
+export const PUBLIC = 'public';
+
+/** True for triggers, policies, rules, privileges and row security, whose id contains a table. False for an unknown kind of a diff. */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');
 
@@ -244,18 +293,18 @@ const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, 
  */
 export const routineId = (name: string, argumentTypes: string): string => `${quoteUnlessPlain(name)}(${argumentTypes})`;
 
-/** Returns the id of an object of a table. Both names of a trigger, policy or rule are quoted like that of a function. */
+/** Returns the id of an object of a table. Both names of a trigger, policy, rule or role are quoted like that of a function. */
 export function idOnTable(kind: ObjectKind, name: string, table: string): string {
   if (isFreeOnTable({ kind })) return name;
   return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
 }
 
 interface ObjectNameParts {
-  /** The name without quotes, argument types or table. */
+  /** The name without quotes, argument types or table. For privileges, the role. */
   name: string;
   /** `integer, text`. Null unless it is a function, procedure or aggregate. */
   argumentTypes: string | null;
-  /** The table or view of a trigger, policy, rule or row security, without quotes. Otherwise null. */
+  /** The table or view of a trigger, policy, rule, privileges or row security, without quotes. Otherwise null. */
   table: string | null;
 }
 
@@ -293,7 +342,7 @@ export const splitArgumentTypes = (argumentTypes: string): string[] =>
   (argumentTypes.match(/(?:"(?:[^"]|"")*"|[^",])+/g) ?? []).map((type) => type.trim());
 
 /** Creates the document of an object of which only the definition is known. */
-export const newObject = ({ kind, id }: ObjectName, definition: string): SchemaObject => ({
+export const newObject = ({ kind, id }: ObjectName, definition: Definition): SchemaObject => ({
   kind,
   id,
   definition,

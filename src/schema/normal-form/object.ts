@@ -14,12 +14,18 @@ import {
 import { textFault } from '../../kernel/text.js';
 import { byName } from '../model/state.js';
 import {
+  COLUMN_PRIVILEGES,
+  type Definition,
   KINDS,
   OBJECT_KINDS,
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
   ENABLED,
+  PRIVILEGES,
+  PUBLIC,
+  type Privilege,
+  idOnTable,
   isObjectKind,
   newObject,
   objectDocument,
@@ -29,6 +35,8 @@ import {
 } from '../model/objects.js';
 import { checkIndexDefinition } from '../sql-text/definitions.js';
 import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
+import { parseGrants } from '../sql-text/privileges.js';
+import { sortPrivileges } from '../model/privileges.js';
 import { identifierFault } from './names.js';
 
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(objectDocument.shape));
@@ -61,6 +69,7 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'an object must have kind and definition'));
   const { kind, definition } = input;
   if (!isObjectKind(kind)) return refuse(invalidProblem([...at, 'kind'], `kind must be ${OBJECT_KINDS.join(' or ')}`));
+  if (kind === 'privileges') return readNewPrivileges(input, at);
   if (typeof definition !== 'string')
     return refuse(invalidProblem([...at, 'definition'], 'definition is required and must be one SQL statement'));
   const parsed = parseDefinition(definition);
@@ -70,6 +79,27 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
     return refuse(invalidProblem([...at, 'id'], 'id must be the name of the object, as a string'));
   return mergeObject(newObject({ kind, id }, definition), { ...input, id }, at);
 }
+
+/** Reads new privileges. A list needs an id. That of GRANT statements follows from them. */
+function readNewPrivileges(input: { readonly [member: string]: unknown }, at: Path): Result<SchemaObject> {
+  const { definition } = input;
+  const grants = typeof definition === 'string' ? parseGrants(definition) : undefined;
+  if (typeof grants === 'string') return refuse(invalidProblem([...at, 'definition'], `definition ${grants}`));
+  const id = input['id'] ?? grants?.id;
+  const fault = typeof id === 'string' ? idFault(id) : ID_OF_PRIVILEGES;
+  if (fault !== null) return refuse(invalidProblem([...at, 'id'], fault));
+  return mergeObject(newObject({ kind: 'privileges', id: id as string }, []), { ...input, id }, at);
+}
+
+function idFault(id: string): string | null {
+  const { name, table } = objectNameParts({ kind: 'privileges', id });
+  if (table === null || idOnTable('privileges', name, table) !== id) return ID_OF_PRIVILEGES;
+  const fault = identifierFault(table);
+  return fault === null ? null : `the name of the table ${fault}`;
+}
+
+const ID_OF_PRIVILEGES =
+  'id must be the role and its table, such as "editors on members", with double quotes around names with other characters than a-z, 0-9 and _. The role public stands for PUBLIC';
 
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
@@ -88,12 +118,24 @@ export function mergeObject(existing: SchemaObject, input: unknown, at: Path): R
   const read: SchemaObject = {
     kind: existing.kind,
     id: existing.id,
-    definition: isSameDefinition(existing.definition, definition) ? existing.definition : definition,
+    definition: mergeDefinition(existing.definition, definition),
     comment: comment === '' ? null : comment,
     ...(indexes !== undefined && { indexes: sortedIndexes(indexes) }),
     ...(enabled !== undefined && { enabled }),
   };
   return ok(jsonEqual(read, existing) ? existing : read);
+}
+
+function mergeDefinition(existing: Definition, definition: Definition): Definition {
+  const read = Array.isArray(existing) ? sortPrivileges(privilegesIn(definition)) : definition;
+  return isSameDefinition(existing, read) ? existing : read;
+}
+
+/** Returns the privileges of a definition without faults. */
+function privilegesIn(definition: Definition): Privilege[] {
+  if (typeof definition !== 'string') return definition;
+  const grants = parseGrants(definition);
+  return typeof grants === 'string' ? [] : grants.privileges;
 }
 
 function nameProblems(existing: SchemaObject, { kind, id }: Record<string, unknown>, at: Path): Problem[] {
@@ -111,9 +153,58 @@ function nameProblems(existing: SchemaObject, { kind, id }: Record<string, unkno
 
 /** Returns the problems of a definition that differs from the existing one. */
 function definitionProblems(existing: SchemaObject, definition: unknown, at: Path): Problem[] {
+  if (existing.kind === 'privileges') return privilegesProblems(existing, definition, at);
   if (typeof definition !== 'string') return [invalidProblem(at, 'definition must be one SQL statement, as a string')];
   const fault = definitionFault(definition, existing);
   return fault === null ? [] : [invalidProblem(at, `definition ${fault}`)];
+}
+
+function privilegesProblems({ kind, id }: SchemaObject, definition: unknown, at: Path): Problem[] {
+  if (typeof definition === 'string') return problemsOfGrants(id, definition, at);
+  if (!Array.isArray(definition)) return [invalidProblem(at, LIST_OF_PRIVILEGES)];
+  if (definition.length === 0)
+    return [invalidProblem(at, `definition must not be empty. Delete ${objectLabel({ kind, id })} instead`)];
+  const problems = problemsOfEach(definition, (each: unknown, index) => privilegeProblems(each, [...at, index]));
+  return problems.length > 0 ? problems : optionProblems(id, definition as Privilege[], at);
+}
+
+/** PostgreSQL allows grant options only for roles. */
+function optionProblems(id: string, privileges: readonly Privilege[], at: Path): Problem[] {
+  const isForAll = objectNameParts({ kind: 'privileges', id }).name === PUBLIC;
+  if (!isForAll || privileges.every(({ grantable }) => grantable === undefined)) return [];
+  return [invalidProblem(at, 'definition must not make privileges of PUBLIC grantable')];
+}
+
+function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
+  const grants = parseGrants(definition);
+  if (typeof grants === 'string') return [invalidProblem(at, `definition ${grants}`)];
+  if (grants.schema !== undefined)
+    return [invalidProblem(at, 'definition must write the table without a schema. It must be in the default schema')];
+  if (grants.id === id) return optionProblems(id, grants.privileges, at);
+  return [invalidProblem(at, `definition must be about ${JSON.stringify(id)}, not ${JSON.stringify(grants.id)}`)];
+}
+
+const LIST_OF_PRIVILEGES =
+  'definition must be an array of { name } with columns and grantable as optional members, or GRANT statements';
+
+function privilegeProblems(input: unknown, at: Path): Problem[] {
+  const { data } = objectDocument.shape.definition.options[1].element.safeParse(input);
+  if (data === undefined)
+    return [
+      invalidProblem(
+        at,
+        `must be { name } with the name ${PRIVILEGES.join(', ')}, and may have columns, an array of names, and grantable: true`,
+      ),
+    ];
+  const { name, columns } = data;
+  if (columns === undefined) return [];
+  if (!COLUMN_PRIVILEGES.has(name))
+    return [invalidProblem([...at, 'columns'], `${name} applies to whole tables. Remove columns`)];
+  if (columns.length === 0) return [invalidProblem([...at, 'columns'], 'columns must contain at least one name')];
+  return problemsOfEach(columns, (column, index): Problem[] => {
+    const fault = identifierFault(column);
+    return fault === null ? [] : [invalidProblem([...at, 'columns', index], `the name of a column ${fault}`)];
+  });
 }
 
 function commentProblems({ kind }: SchemaObject, comment: unknown, at: Path): Problem[] {

@@ -121,8 +121,10 @@ const objectParts = {
 export const newObject = z
   .strictObject({
     kind: z.enum(OBJECT_KINDS),
-    id: text.optional().describe('Follows from the definition'),
-    definition: text.describe('One statement in SQL'),
+    id: text.optional().describe('Follows from the definition, except from a list of privileges'),
+    definition: objectDocument.shape.definition.describe(
+      'One statement in SQL. For privileges, a list, or GRANT statements',
+    ),
     ...objectParts,
   })
   .meta({

@@ -37,7 +37,14 @@ import {
 } from '../diff/entries.js';
 import type { RequestedBackfill } from './backfills.js';
 import { type Operation, decideDraft } from './operation.js';
-import { type SchemaObject, isOnTable, objectLabel, objectNameParts, renamedId } from '../model/objects.js';
+import {
+  type ObjectName,
+  type SchemaObject,
+  isOnTable,
+  objectLabel,
+  objectNameParts,
+  renamedId,
+} from '../model/objects.js';
 import { readBackfill } from '../normal-form/backfill.js';
 import { readNewObject } from '../normal-form/object.js';
 import { identifierFault } from '../normal-form/names.js';
@@ -156,17 +163,31 @@ function applyObjectRenames(context: ApplyContext, items: readonly [number, Obje
 /** True for an object whose table or view the diff removes as well. */
 const isRemovedWithTable = ({ base, draft }: { base: State; draft: Draft }, { kind, id }: ObjectDiff): boolean => {
   const table = tableOf(getObject(base, { kind, id }) ?? { kind, id });
-  const isView = table !== null && draft.object({ kind: 'view', id: table }) !== undefined;
+  const isView =
+    table !== null &&
+    (['view', 'materialized_view'] as const).some((each) => draft.object({ kind: each, id: table }) !== undefined);
   return table !== null && !isView && draft.get(table)?.collection.schema == null;
 };
 
 const RENAME_KEEPS_TYPES =
   'rhs must have the argument types or the table of lhs. A function with other argument types, or an object of another table, is a new one';
 
+const RENAMES_NO_ROLE = 'privileges cannot be renamed. Delete them, and create privileges for the other role';
+
 interface RenamedNode {
   node: ObjectNode;
   to: string;
   at: Path;
+}
+
+function renameFault({ kind, id }: ObjectName, lhs: unknown, rhs: unknown): string | null {
+  const { name } = objectNameParts({ kind, id });
+  const fault = identifierFault(name);
+  if (fault !== null) return `the name ${fault}`;
+  if (kind === 'privileges') return RENAMES_NO_ROLE;
+  const keepsTypes = typeof lhs !== 'string' || renamedId({ kind, id: lhs }, name) === id;
+  if (!keepsTypes) return RENAME_KEEPS_TYPES;
+  return rhs === id ? null : `rhs must be ${JSON.stringify(id)}, the id of the item`;
 }
 
 /**
@@ -178,13 +199,9 @@ function extractRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: O
   if (index < 0) return [];
   const at = [...item, 'diff', index];
   const { lhs, rhs } = diff[index] as { lhs: unknown; rhs: unknown };
-  const { name } = objectNameParts({ kind, id });
-  const fault = identifierFault(name);
-  const keepsTypes = typeof lhs !== 'string' || renamedId({ kind, id: lhs }, name) === id;
-  if (rhs !== id || fault !== null || !keepsTypes) {
-    const wrong = keepsTypes ? `rhs must be ${JSON.stringify(id)}, the id of the item` : RENAME_KEEPS_TYPES;
-    const message = fault === null ? wrong : `the name ${fault}`;
-    findings.problems.push(invalidProblem([...at, 'rhs'], message));
+  const fault = renameFault({ kind, id }, lhs, rhs);
+  if (fault !== null) {
+    findings.problems.push(invalidProblem([...at, 'rhs'], fault));
     return [];
   }
   const node = typeof lhs === 'string' ? draft.extractObject({ kind, id: lhs }) : undefined;

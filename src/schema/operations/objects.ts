@@ -102,6 +102,10 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
       const message = `${objectLabel({ kind, id })} has the name of its table. Rename the table instead`;
       return refuse(invalidProblem(['to'], message));
     }
+    if (kind === 'privileges') {
+      const message = `${objectLabel({ kind, id })} has the name of its role. Create privileges for the other role instead`;
+      return refuse(invalidProblem(['to'], message));
+    }
     const newId = renamedId({ kind, id }, to);
     if (getObject(state, { kind, id: newId }) !== undefined)
       return refuse({

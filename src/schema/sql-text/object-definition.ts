@@ -5,8 +5,10 @@
  */
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
+import { jsonEqual } from '../../kernel/json.js';
 import { addArticle, textFault } from '../../kernel/text.js';
 import {
+  type Definition,
   KINDS,
   OBJECT_KINDS,
   type ObjectKind,
@@ -24,7 +26,7 @@ import { fingerprintOf } from './renamed-text.js';
 import { aggregateRest, readAggregateParts } from './aggregate.js';
 import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
 import { type PolicyParts, policyRest, readPolicyParts, readRowSecurity } from './policy.js';
-import { type RuleParts, readRuleParts, relationOfNode, ruleRest } from './rule.js';
+import { type RuleParts, readRuleParts, ruleRest } from './rule.js';
 import {
   type StatisticsParts,
   readStatisticsParts,
@@ -32,6 +34,7 @@ import {
   statisticsFault,
   statisticsRest,
 } from './statistics.js';
+import { type UsedName, callsIn, qualifiedName, relationsIn } from './used-names.js';
 import { optionsOf } from './view-options.js';
 import { viewTailOf } from './view-tail.js';
 import { type TriggerParts, readTriggerParts, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
@@ -66,9 +69,9 @@ export interface ParsedDefinition {
    * The relations that the definition names, including those in WITH and in argument types. Relations within the text
    * of a body are not included.
    */
-  relations: readonly { schema: string | undefined; name: string }[];
+  relations: readonly UsedName[];
   /** The functions that the definition calls, and the support functions of an aggregate. */
-  calls: readonly { schema: string | undefined; name: string }[];
+  calls: readonly UsedName[];
   /** The parts of a function, procedure or aggregate. Otherwise null. */
   routine: RoutineParts | null;
   /** The table of a trigger, policy, rule, row security or statistics object. Otherwise null. */
@@ -93,8 +96,9 @@ interface TableParts {
 const CACHED = 1_000;
 const parsed = new Map<string, ParsedDefinition | string>();
 
-/** Parses a definition, or returns a sentence that follows "must". */
-export function parseDefinition(text: string): ParsedDefinition | string {
+/** Parses a definition in SQL, or returns a sentence that follows "must". */
+export function parseDefinition(text: Definition): ParsedDefinition | string {
+  if (typeof text !== 'string') return ONE_STATEMENT;
   const cached = parsed.get(text);
   if (cached !== undefined) return cached;
   // Caching the result of such a text would waste megabytes of memory.
@@ -109,21 +113,24 @@ export function parseDefinition(text: string): ParsedDefinition | string {
 const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
 
 /** Returns the parts of a definition that was accepted before. */
-function readStoredDefinition(text: string): ParsedDefinition {
+function readStoredDefinition(text: Definition): ParsedDefinition {
   const definition = parseDefinition(text);
   if (typeof definition === 'string') throw new Error(`a stored definition is invalid: it ${definition}`);
   return definition;
 }
 
 /** True if CREATE OR REPLACE can change the first definition to the second, so that dependent objects remain. */
-export function canReplace(before: string, after: string): boolean {
+export function canReplace(before: Definition, after: Definition): boolean {
+  // Privileges are granted and revoked one by one.
+  if (typeof before !== 'string') return true;
   const [old, now] = [parseDefinition(before), parseDefinition(after)];
   if (typeof old === 'string' || typeof now === 'string' || old.routine === null || now.routine === null) return false;
   return isReplaceable(old.routine, now.routine);
 }
 
 /** Returns the definition with another id. The rest of the text stays the same. */
-export function renamedDefinition(text: string, id: string): string {
+export function renamedDefinition(text: Definition, id: string): Definition {
+  if (typeof text !== 'string') return text;
   const parsed = readStoredDefinition(text);
   const { name, table } = objectNameParts({ kind: parsed.kind, id });
   return withNames(parsed, quotedName(name), quotedName(table ?? parsed.onTable?.name ?? ''));
@@ -132,7 +139,8 @@ export function renamedDefinition(text: string, id: string): string {
 type DefinitionText = Pick<ParsedDefinition, 'kind' | 'tail' | 'onTable' | 'trigger'>;
 
 /** Returns the definition of an object of a table for a table with another name. */
-export function definitionOnTable({ kind, id, definition }: SchemaObject, table: string): string {
+export function definitionOnTable({ kind, id, definition }: SchemaObject, table: string): Definition {
+  if (typeof definition !== 'string') return definition;
   const { name } = objectNameParts({ kind, id });
   return withNames(readStoredDefinition(definition), quotedName(name), quotedName(table));
 }
@@ -149,7 +157,8 @@ export const createWords = (kind: ObjectKind, trigger: Pick<TriggerParts, 'isCon
   `${trigger?.isConstraint === true ? 'CONSTRAINT ' : ''}${KINDS[kind].sqlWords}`;
 
 /** True if the parser reads the same statement from both texts, apart from white space, comments and the id. */
-export function isSameDefinition(a: string, b: string): boolean {
+export function isSameDefinition(a: Definition, b: Definition): boolean {
+  if (typeof a !== 'string' || typeof b !== 'string') return jsonEqual(a, b);
   if (a === b) return true;
   const [first, second] = [parseDefinition(a), parseDefinition(b)];
   if (typeof first === 'string' || typeof second === 'string') return false;
@@ -168,11 +177,14 @@ function parseText(text: string): ParsedDefinition | string {
   }
 }
 
-const CREATE = OBJECT_KINDS.map((kind) => KINDS[kind].statement);
+/** Privileges are data. */
+const PARSED = OBJECT_KINDS.filter((kind) => kind !== 'privileges');
+
+const CREATE = PARSED.map((kind) => KINDS[kind].statement);
 export const ONE_STATEMENT = `must be exactly one statement: ${CREATE.slice(0, -1).join(', ')} or ${CREATE.at(-1)}`;
 
 interface Creation {
-  kind: ObjectKind;
+  kind: (typeof PARSED)[number];
   /** The node with the name: a RangeVar, or the same members for a function. */
   target: Node;
   /** The parsed query or body. */
@@ -199,7 +211,7 @@ interface Creation {
  */
 type ReadCreation = (statement: unknown, text: string) => Omit<Creation, 'kind'> | string | undefined;
 
-const CREATIONS: Readonly<Record<ObjectKind, ReadCreation>> = {
+const CREATIONS: Readonly<Record<(typeof PARSED)[number], ReadCreation>> = {
   view(statement) {
     const created = member(statement, 'ViewStmt');
     if (created === undefined) return undefined;
@@ -302,7 +314,7 @@ function targetNamed(names: unknown, text: string): Node {
 }
 
 function creationOf(statement: unknown, text: string): Creation | string {
-  for (const kind of OBJECT_KINDS) {
+  for (const kind of PARSED) {
     const creation = CREATIONS[kind](statement, text);
     if (creation !== undefined) return typeof creation === 'string' ? creation : { kind, ...creation };
   }
@@ -388,11 +400,6 @@ function createsSame({ kind, rest }: Creation, text: string): boolean {
   }
 }
 
-const qualifiedName = ({ schemaname, relname }: Node): ParsedDefinition['relations'][number] => ({
-  schema: typeof schemaname === 'string' ? schemaname : undefined,
-  name: String(relname),
-});
-
 const isTailOf = (creation: Creation, tail: string): boolean =>
   creation.routine === undefined || createsSame(creation, `CREATE ${KINDS[creation.kind].sqlWords} f${tail}`);
 
@@ -457,31 +464,6 @@ function queryFault(query: Node): string | null {
     if (name === 'intoClause') return 'must not contain INTO';
   }
   return null;
-}
-
-/**
- * Returns the relations that a query reads or writes. Includes names defined in WITH, because such a query may read a
- * table of the same name.
- */
-function relationsIn(query: Node): ParsedDefinition['relations'] {
-  const relations = new Map<string, { schema: string | undefined; name: string }>();
-  for (const [kind, node] of nodesIn(query)) {
-    const named = relationOfNode(kind, node);
-    if (named === undefined) continue;
-    const relation = qualifiedName(named);
-    relations.set(`${relation.schema ?? ''}\0${relation.name}`, relation);
-  }
-  return [...relations.values()];
-}
-
-function callsIn(query: Node): ParsedDefinition['calls'] {
-  const calls = new Map<string, { schema: string | undefined; name: string }>();
-  for (const [kind, node] of nodesIn(query)) {
-    if (kind !== 'FuncCall') continue;
-    const [name = '', schema] = list(node['funcname']).map(stringOf).reverse();
-    if (schema !== 'pg_catalog') calls.set(`${schema ?? ''}\0${name}`, { schema, name });
-  }
-  return [...calls.values()];
 }
 
 /** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */

@@ -20,11 +20,17 @@ import {
 import { type Node, type Statement, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, endOfName, parseDefinition } from './object-definition.js';
 import { quotedName } from './quoted-name.js';
+import { readGrants } from './privileges.js';
 import { readArgumentType } from './routine.js';
+import { grantTexts } from '../model/privileges.js';
 
 /** Returns the text of the file, with LF line ends. */
 export function writeObjectFile(object: SchemaObject): string {
   const { kind, id, definition, comment, indexes = [], enabled = 'origin' } = object;
+  if (typeof definition !== 'string')
+    return grantTexts(object, quotedName)
+      .map((text) => `${text};\n`)
+      .join('');
   const statements = [
     definition.replaceAll('\r\n', '\n').replace(/[\s;]+$/, ''),
     ...indexes.map((index) => indexStatement(id, index)),
@@ -96,8 +102,19 @@ export function readObjectFile(text: string): ObjectFile | FileFault {
   return Array.isArray(statements) ? readStatements(statements) : statements;
 }
 
-function readStatements([first, ...others]: readonly FileStatement[]): ObjectFile | FileFault {
+/** Reads a file of GRANT statements. */
+function readPrivileges(statements: readonly FileStatement[], { line }: FileStatement): ObjectFile | FileFault {
+  const grants = readGrants(statements.map(({ node }) => node));
+  if (typeof grants === 'string') return { message: `the definition ${grants}`, line };
+  if (grants.schema !== undefined) return { message: 'the table must be written without a schema', line };
+  const lines = { definition: line, comment: line, indexes: line, enabled: line };
+  return { object: newObject({ kind: 'privileges', id: grants.id }, grants.privileges), lines };
+}
+
+function readStatements(statements: readonly FileStatement[]): ObjectFile | FileFault {
+  const [first, ...others] = statements;
   if (first === undefined) return { message: `the definition ${ONE_STATEMENT}`, line: 1 };
+  if (member(first.node, 'GrantStmt') !== undefined) return readPrivileges(statements, first);
   const parsed = parseDefinition(first.text);
   if (typeof parsed === 'string') return { message: `the definition ${parsed}`, line: first.line };
   const { kind, id } = parsed;

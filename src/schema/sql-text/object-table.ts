@@ -15,13 +15,13 @@ const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
   return table === null ? [] : [table];
 });
 
-/** Returns the triggers, policies, rules, row security and statistics objects of a table or view of the default schema. */
+/** Returns the objects of a table or view of the default schema: triggers, policies, rules, privileges and so on. */
 export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
   [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
 
 /**
- * Returns the collection whose table an object belongs to. Undefined for a trigger or a rule of a view, for objects that
- * belong to no table, and for a statistics object that the state does not contain.
+ * Returns the collection whose table an object belongs to. Undefined for an object of a view, for objects that belong to
+ * no table, and for a statistics object that the state does not contain.
  */
 export function collectionOfObject(state: State, object: ObjectName): string | undefined {
   const table = tableOf(isFreeOnTable(object) ? (getObject(state, object) ?? object) : object);
@@ -40,8 +40,13 @@ export function collectionsOfObject(state: State, object: ObjectName): (string |
   return [own ?? null, ...(parsed.rule?.relations ?? []).map((name) => collectionAt(state, undefined, name) ?? null)];
 }
 
-/** True if the definition of a statistics object contains the column. PostgreSQL drops it with the column. */
-export function isDroppedWithColumn({ definition, ...object }: SchemaObject, column: string): boolean {
+/**
+ * True if PostgreSQL drops the object together with the columns: a statistics object that contains one of them, and
+ * privileges on no other columns.
+ */
+export function isDroppedWithColumns({ definition, ...object }: SchemaObject, columns: ReadonlySet<string>): boolean {
+  if (typeof definition !== 'string')
+    return definition.every((each) => each.columns?.every((column) => columns.has(column)) === true);
   const parsed = isFreeOnTable(object) ? parseDefinition(definition) : '';
-  return typeof parsed !== 'string' && parsed.statistics?.columns.includes(column) === true;
+  return typeof parsed !== 'string' && parsed.statistics?.columns.some((column) => columns.has(column)) === true;
 }

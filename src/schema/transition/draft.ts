@@ -13,8 +13,8 @@ import {
   NEW_IDENTITY,
   hasColumn,
 } from '../model/state.js';
-import { isDroppedWithColumn, objectsOn } from '../sql-text/object-table.js';
-import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
+import { isDroppedWithColumns, objectsOn } from '../sql-text/object-table.js';
+import { type ObjectName, type SchemaObject, isRelation, objectKey } from '../model/objects.js';
 import { renameOnTables, renamedObject } from './objects.js';
 
 interface OpenNode {
@@ -85,7 +85,7 @@ export class Draft {
     for (const [field, each] of fields) identities.fields.set(field, each);
   }
 
-  /** Removes a collection and the triggers, policies, rules, row security and statistics objects of its table. */
+  /** Removes a collection and the objects of its table: triggers, policies, rules, privileges and so on. */
   removeCollection(name: string): void {
     const table = this.get(name)?.collection.schema;
     if (table != null && table.schema === undefined) this.#removeOnTable(name);
@@ -134,20 +134,20 @@ export class Draft {
     this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
-  /** Removes an object and, for a view, its triggers and rules. */
+  /** Removes an object and, for a view, its triggers, rules and privileges. */
   removeObject(name: ObjectName): void {
     this.#objects = this.#objects.delete(objectKey(name));
-    if (name.kind === 'view') this.#removeOnTable(name.id);
+    if (isRelation(name)) this.#removeOnTable(name.id);
   }
 
   #removeOnTable(table: string): void {
     for (const object of objectsOn(this.#objects, table)) this.#objects = this.#objects.delete(objectKey(object));
   }
 
-  /** Puts extracted objects under other names. The triggers and rules of views follow. Objects may exchange names. */
+  /** Puts extracted objects under other names. Objects of views follow. Objects may exchange names. */
   putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
     for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
-    const views = renames.filter(({ node }) => node.object.kind === 'view');
+    const views = renames.filter(({ node }) => isRelation(node.object));
     this.#objects = renameOnTables(this.#objects, new Map(views.map(({ node, to }) => [node.object.id, to])));
   }
 
@@ -184,11 +184,13 @@ export class Draft {
     const objects = this.#objects;
     if (objects.isEmpty()) return objects;
     const isUnchanged = (object: SchemaObject): boolean => this.#base.objects.get(objectKey(object))?.object === object;
-    const dropped = [...this.#open].flatMap(([collection, after]) =>
-      findLostColumns(this.#base.collections.get(collection), after).flatMap((column) =>
-        objectsOn(objects, collection).filter((object) => isUnchanged(object) && isDroppedWithColumn(object, column)),
-      ),
-    );
+    const dropped = [...this.#open].flatMap(([collection, after]) => {
+      const columns = new Set(findLostColumns(this.#base.collections.get(collection), after));
+      if (columns.size === 0) return [];
+      return objectsOn(objects, collection).filter(
+        (object) => isUnchanged(object) && isDroppedWithColumns(object, columns),
+      );
+    });
     return objects.deleteAll(dropped.map(objectKey));
   }
 

@@ -1,4 +1,5 @@
 /** Returns the events about objects between two states. The statements of these events are ordered separately. */
+import type { Operation } from 'fast-json-patch';
 import { patchBetween } from '../fold/rename-events.js';
 import { changesObjects, changesSchema } from '../fold/event-schemas.js';
 import {
@@ -8,11 +9,23 @@ import {
   type SchemaEventData,
   newObjectEvent,
 } from '../model/events.js';
-import { type SchemaObject, idOnTable, isOnTable, objectKey, objectNameParts } from '../model/objects.js';
+import {
+  type Definition,
+  OBJECT_KINDS,
+  type Privilege,
+  type SchemaObject,
+  idOnTable,
+  isOnTable,
+  isRelation,
+  objectKey,
+  objectNameParts,
+} from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
+import { findLostPrivileges, selectColumns } from '../model/privileges.js';
 import { type State, NEW_IDENTITY, byName, getObject, hasTableAt } from '../model/state.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
-import { isDroppedWithColumn, objectsOn, tableOf } from '../sql-text/object-table.js';
+import { isDroppedWithColumns, objectsOn, tableOf } from '../sql-text/object-table.js';
 
 interface ObjectTransition {
   /** Deletions and renames. They come first, because they release names. */
@@ -37,11 +50,21 @@ export function findFormerObjects(from: State, to: State): ReadonlyMap<string, s
   return removeSwaps(former);
 }
 
-/** True for a trigger if a view takes the name of its table or the reverse. It is dropped with the first of them. */
+/**
+ * True for a trigger or privileges if a relation of another kind takes the name of the table or view. They are dropped
+ * with the first of them.
+ */
 function isOnReplacedTable(from: State, to: State, object: SchemaObject): boolean {
   const { table } = objectNameParts(object);
-  return table !== null && hasTableAt(from, undefined, table) !== hasTableAt(to, undefined, table);
+  return table !== null && kindOfRelation(from, table) !== kindOfRelation(to, table);
 }
+
+const RELATIONS = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
+
+const kindOfRelation = (state: State, name: string): string | undefined =>
+  hasTableAt(state, undefined, name)
+    ? 'table'
+    : RELATIONS.find((kind) => state.objects.has(objectKey({ kind, id: name })));
 
 /** Excludes objects that exchange their names. They are changed instead of renamed. */
 function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
@@ -63,33 +86,62 @@ export const renamedObject = (object: SchemaObject, id: string): SchemaObject =>
 });
 
 /**
- * True if an event about a trigger, a policy, row security or a statistics object follows from an event about its table
- * in the same batch. The object is deleted, renamed or restored together with the table, or deleted with a column. A
- * folder, or a collection of another schema, may have the name of a view with triggers, and is not its table.
+ * True if an event about an object of a table follows from an event about the table in the same batch. The object is
+ * deleted, renamed or restored together with the table or with columns. A folder, or a collection of another schema, may
+ * have the name of a view with triggers, and is not its table.
  */
 export function followsTable(event: LogEvent, events: readonly LogEvent[], before: State): boolean {
   if (!changesObjects(event)) return false;
   const object = event.type === 'object.created' ? event.data.object : getObject(before, event.subject);
   const table = tableOf(object ?? event.subject);
   if (table === null) return false;
-  return events.some((other) => changesSchema(other) && other.collection === table && isCause(other, event, before));
+  const causes = events.filter(changesSchema).filter(({ collection }) => collection === table);
+  return causes.some((cause) => isCause(cause, event, before)) || followsColumns(event, { table, causes, before });
 }
 
-/** True if the event about a table or a column has the event about an object of the table as its consequence. */
+/** True if the object is deleted with columns, or gets back its privileges on restored columns. */
+function followsColumns(
+  event: ObjectEvent,
+  { table, causes, before }: { table: string; causes: readonly NewEvent[]; before: State },
+): boolean {
+  if (!hasTableAt(before, undefined, table)) return false;
+  const old = getObject(before, event.subject);
+  if (event.type === 'object.deleted') {
+    const dropped = causes.flatMap(({ type, field }) =>
+      field !== null && (type === 'field.deleted' || type === 'field.updated') ? [field] : [],
+    );
+    return old !== undefined && isDroppedWithColumns(old, new Set(dropped));
+  }
+  const restored = causes.flatMap((cause) =>
+    cause.type === 'field.created' && cause.data.restored !== undefined ? (cause.field ?? []) : [],
+  );
+  const now = privilegesAfter(event);
+  if (restored.length === 0 || now === undefined) return false;
+  const former = Array.isArray(old?.definition) ? old.definition : [];
+  const added = findLostPrivileges(now, former);
+  return findLostPrivileges(former, now).length === 0 && jsonEqual(selectColumns(added, new Set(restored)), added);
+}
+
+/** Returns the privileges that an event creates or changes. Undefined for other events. */
+function privilegesAfter(event: ObjectEvent): Privilege[] | undefined {
+  if (event.type === 'object.created') return listOf(event.data.object.definition);
+  const [only, ...others] = event.type === 'object.updated' ? event.data.patch : [];
+  if (only?.op !== 'replace' || only.path !== '/definition' || others.length > 0) return undefined;
+  return listOf(only.value as Definition);
+}
+
+const listOf = (definition: Definition): Privilege[] | undefined =>
+  Array.isArray(definition) ? definition : undefined;
+
+/** True if the event about a table has the event about an object of the table as its consequence. */
 function isCause(cause: NewEvent, event: ObjectEvent, before: State): boolean {
   const { subject } = event;
   if (event.type === 'object.created') return cause.type === 'collection.created' && isRestoredTable(cause.data);
   if (!hasTableAt(before, undefined, cause.collection ?? '')) return false;
-  if (event.type === 'object.deleted')
-    return cause.type === 'collection.deleted' || isDroppedBy(cause, getObject(before, subject));
+  if (event.type === 'object.deleted') return cause.type === 'collection.deleted';
   if (cause.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
   return event.data.to === idOnTable(subject.kind, objectNameParts(subject).name, cause.data.to);
 }
-
-const isDroppedBy = ({ type, field }: NewEvent, object: SchemaObject | undefined): boolean =>
-  (type === 'field.deleted' || type === 'field.updated') &&
-  object !== undefined &&
-  isDroppedWithColumn(object, field ?? '');
 
 /** True for a table of the default schema that comes from the trash, with or without its rows. */
 const isRestoredTable = ({ collection: { schema }, restored }: SchemaEventData['collection.created']): boolean =>
@@ -115,6 +167,16 @@ export function renameOnTables(objects: State['objects'], names: ReadonlyMap<str
   });
 }
 
+/** Returns the patch between two versions of an object. A list of privileges is replaced as a whole. */
+function patchOfObject(before: SchemaObject, after: SchemaObject): Operation[] {
+  if (!Array.isArray(after.definition) || jsonEqual(before.definition, after.definition))
+    return patchBetween(before, after);
+  return [
+    ...patchBetween({ ...before, definition: after.definition }, after),
+    { op: 'replace', path: '/definition', value: after.definition },
+  ];
+}
+
 export function objectTransition(from: State, to: State): ObjectTransition {
   const first: ObjectEvent[] = [];
   const last: ObjectEvent[] = [];
@@ -131,10 +193,10 @@ export function objectTransition(from: State, to: State): ObjectTransition {
       let now = old.object;
       if (now.id !== object.id) {
         now = renamedObject(now, object.id);
-        const patch = patchBetween({ ...old.object, id: object.id }, now);
+        const patch = patchOfObject({ ...old.object, id: object.id }, now);
         first.push(newObjectEvent('object.renamed', old.object, { to: object.id, patch }));
       }
-      const patch = now === object ? [] : patchBetween(now, object);
+      const patch = now === object ? [] : patchOfObject(now, object);
       if (patch.length > 0) last.push(newObjectEvent('object.updated', object, { patch }));
     }
   }

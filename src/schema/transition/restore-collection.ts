@@ -52,8 +52,8 @@ interface Restoring {
   /** True if a collection of the past still exists or is being restored. */
   isThere(collection: string): boolean;
   isThereField(collection: string, field: string): boolean;
-  /** True if a foreign key is not restored. */
-  isLeft(constraint: string): boolean;
+  /** True if a foreign key, or privileges with this id, are not restored. */
+  isLeft(name: string): boolean;
   left: NotRestored[];
   /** Called for each field that is restored with the collection. */
   brings(identity: Identity): void;
@@ -270,7 +270,7 @@ const restorableObjects = (past: State, deleted: RestoreCollection, table: strin
 
 /** Restores the objects of the table. Those that cannot be restored unchanged are added to `left`. */
 function restoreOnTable(restoring: Restoring, deleted: RestoreCollection): void {
-  const { state, past, draft, name, node, left } = restoring;
+  const { state, past, draft, name, node, left, isLeft } = restoring;
   if (node.collection.schema === null || node.collection.schema.schema !== undefined) return;
   const restored = findRestoredObjects(restorableObjects(past, deleted, name), {
     state,
@@ -279,7 +279,8 @@ function restoreOnTable(restoring: Restoring, deleted: RestoreCollection): void 
     isThere: (collection) => isSame(deleted.past, state, collection),
     explainMissing: (collection) => noCollection(restoring, collection),
   });
-  for (const { object, obstacle } of restored) {
+  for (const { object, obstacle: found } of restored) {
+    const obstacle = found ?? (object.kind === 'privileges' && isLeft(object.id) ? AS_ASKED : undefined);
     if (obstacle === undefined) draft.putObject(object);
     else
       left.push({
@@ -344,7 +345,7 @@ export interface RestoreCollection {
   past: State;
   /** The new name. If absent, the collection keeps its former name. */
   as?: string | undefined;
-  /** Names of foreign keys that are not restored. */
+  /** Names of foreign keys, and ids of privileges, that are not restored. */
   without: readonly string[];
   /** True if the trash has no data, so that the table is created empty. */
   empty?: boolean;
@@ -354,7 +355,7 @@ export interface Restoration {
   draft: Draft;
   restores: Map<Identity, Restores>;
   left: NotRestored[];
-  /** The names of foreign keys that `without` may contain. */
+  /** The names of foreign keys and ids of privileges that `without` may contain. */
   keys: readonly string[];
   /** Texts that contain the former name and cannot be rewritten. */
   unwritten: UnwrittenText[];
@@ -386,13 +387,13 @@ export function* planRestoration(state: State, restore: RestoreCollection): Resu
     isThere,
     isThereField: (collection, field) =>
       collection === name ? node.fields.has(field) : isSameField({ past, state, collection, field }),
-    isLeft: (constraint) => skippedNames.has(constraint),
+    isLeft: (each) => skippedNames.has(each),
     left,
     brings: (each) => restores.set(each, { position, name: former }),
   };
   const parent = parentOf(past, name);
   if (parent !== undefined && !isThere(parent)) return refuse(withoutParent(name, parent));
-  const keys = keysOf(restoring);
+  const keys = [...keysOf(restoring), ...idsOfPrivileges(restoring)];
   const unknown = unknownKeys(keys, without);
   if (unknown.length > 0) return refuse(...unknown);
   draft.restoreCollection(node);
@@ -480,7 +481,13 @@ function keysOf({ past, name, node }: Restoring): string[] {
   return [...new Set(names)];
 }
 
-/** Returns names in `without` that are not foreign keys of the collection. */
+/** Returns the ids of the privileges on a table of the default schema. */
+function idsOfPrivileges({ past, name, node }: Restoring): string[] {
+  const isHere = node.collection.schema?.schema === undefined;
+  return isHere ? objectsOn(past.objects, name).flatMap(({ kind, id }) => (kind === 'privileges' ? [id] : [])) : [];
+}
+
+/** Returns names in `without` that are neither foreign keys of the collection nor ids of its privileges. */
 function unknownKeys(names: readonly string[], without: readonly string[]): Problem[] {
   return without.flatMap((each, index) => {
     const message = `no restored foreign key is named ${JSON.stringify(each)}`;

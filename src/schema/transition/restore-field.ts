@@ -14,7 +14,10 @@ import {
   extrasOfTable,
   tableNameOf,
 } from '../model/state.js';
+import { type Privilege, type SchemaObject, idOnTable, objectNameParts } from '../model/objects.js';
+import { selectColumns, sortPrivileges } from '../model/privileges.js';
 import { constraintColumns, indexColumns } from '../sql-text/definitions.js';
+import { objectsOn } from '../sql-text/object-table.js';
 import { type Restores, relationBody } from './context.js';
 import { Draft } from './draft.js';
 import { keyChange } from './restoring-transition.js';
@@ -36,7 +39,9 @@ interface FieldRestorationContext {
   /** The current name of the collection. */
   collection: string;
   field: string;
-  /** True if a constraint or an index is not restored. */
+  /** The privileges that roles had on the column. */
+  privileges: readonly PrivilegesObject[];
+  /** True if a constraint, an index, or privileges with this id are not restored. */
   isLeft(name: string): boolean;
   /** Called for each restored field. */
   brings(identity: Identity): void;
@@ -48,6 +53,7 @@ function putBackField(at: FieldRestorationContext): NotRestoredReason[] {
   putField(at, before, at.field);
   const away = [...putBackDefinitions(at, before), ...putBackRelation(at, before)];
   putBackMentions(at, before);
+  putBackPrivileges(at);
   return away;
 }
 
@@ -246,6 +252,36 @@ function putBackMentions({ draft, collection, field }: FieldRestorationContext, 
   }
 }
 
+/** Grants the privileges on the column again, together with those that the roles have now. */
+function putBackPrivileges({ draft, privileges, isLeft }: FieldRestorationContext): void {
+  for (const object of privileges) {
+    if (isLeft(object.id)) continue;
+    const now = draft.object(object)?.definition ?? [];
+    const definition = typeof now === 'string' ? now : sortPrivileges(now.concat(object.definition));
+    draft.putObject({ ...object, definition });
+  }
+}
+
+type PrivilegesObject = SchemaObject & { definition: Privilege[] };
+
+/** Returns the privileges that roles had on the column, with its current name and that of its table. */
+function findFormerPrivileges(
+  { past, identity }: RestoreField,
+  { identities: { collection: table } }: CollectionNode,
+  { collection, field }: { collection: string; field: string },
+): PrivilegesObject[] {
+  const before = past.collections.find(({ identities }) => identities.collection === table);
+  const [name = ''] = [...(before?.identities.fields ?? [])].find(([, each]) => each === identity) ?? [];
+  const schema = before?.collection.schema;
+  if (before === undefined || schema == null || schema.schema !== undefined) return [];
+  return objectsOn(past.objects, before.collection.collection).flatMap((object) => {
+    const former = Array.isArray(object.definition) ? selectColumns(object.definition, new Set([name])) : [];
+    if (former.length === 0) return [];
+    const id = idOnTable(object.kind, objectNameParts(object).name, collection);
+    return [{ ...object, id, definition: former.map((each) => ({ ...each, columns: [field] })) }];
+  });
+}
+
 export interface RestoreField {
   /** Position of the event that deleted the field. */
   position: number;
@@ -259,7 +295,7 @@ export interface RestoreField {
   node: CollectionNode;
   /** The new name. If absent, the field keeps its former name. */
   as?: string | undefined;
-  /** Names of constraints and indexes that are not restored. */
+  /** Names of constraints and indexes, and ids of privileges, that are not restored. */
   without: readonly string[];
   /** True if the trash has no values, so that the column is created empty. */
   empty?: boolean;
@@ -289,7 +325,8 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   const before = past.collections.get(collection);
   if (before?.identities.fields.get(field) !== identity)
     throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not the deleted object`);
-  const constraintNames = keysOf(before, field);
+  const privileges = findFormerPrivileges(restore, node, { collection, field });
+  const constraintNames = [...keysOf(before, field), ...privileges.map(({ id }) => id)];
   const unknown = without.flatMap((each, index) =>
     constraintNames.includes(each) ? [] : [unknownKey(each, index, constraintNames)],
   );
@@ -302,6 +339,7 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
     past,
     collection,
     field,
+    privileges,
     isLeft: (key) => skippedNames.has(key),
     brings: (each) =>
       restores.set(each, { position, name: restore.collection, empty: empty === true && each === identity }),

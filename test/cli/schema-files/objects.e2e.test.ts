@@ -150,6 +150,30 @@ describe('files of views', () => {
     expect((await run('plan')).err).to.contain('ALTER TABLE can only enable or disable the rule here');
   });
 
+  it('contain privileges as GRANT statements, which the commands for objects accept too', async () => {
+    const name = 'privileges.pg_monitor%20on%20members.sql';
+    const file = `GRANT SELECT ON TABLE members TO pg_monitor;\nGRANT UPDATE (age, name) ON TABLE members TO pg_monitor WITH GRANT OPTION;\n`;
+    await writeFile(at(name), file);
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=privileges&fields=id,definition');
+    const definition = [{ name: 'SELECT' }, { name: 'UPDATE', columns: ['age', 'name'], grantable: true }];
+    expect(data).to.deep.equal([{ id: 'pg_monitor on members', definition }]);
+    await run('pull');
+    expect(await text(name)).to.equal(file);
+    await writeFile(at(name), 'GRANT SELECT ON members TO pg_monitor;\n');
+    expect((await run('plan')).out).to.contain('~ privileges pg_monitor on members: definition');
+    await writeFile(at(name), `${file}COMMENT ON TABLE members IS 'x';\n`);
+    expect((await run('plan')).err).to.contain(`objects/${name}:1: the definition must be GRANT statements`);
+    const env = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+    const object = 'privileges:pg_monitor on members';
+    expect((await dps(['objects', 'show', object], env)).out).to.equal(file.trimEnd().replace(/;$/, ''));
+    await writeFile(at(name), 'GRANT DELETE ON members TO pg_monitor');
+    expect((await dps(['objects', 'update', object, at(name)], env)).code).to.equal(0);
+    expect((await dps(['objects', 'delete', object], env)).code).to.equal(0);
+    expect((await dps(['objects', 'create', at(name)], env)).out).to.contain(`${object} was created`);
+  });
+
   it('are pushed: changed, new and deleted ones', async () => {
     await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS SELECT id FROM members WHERE age > 20;\n');
     await writeFile(at('view.names.sql'), 'CREATE VIEW names AS SELECT name FROM members;\n');

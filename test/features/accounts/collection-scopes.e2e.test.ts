@@ -321,6 +321,32 @@ describe('scopes over collections', () => {
     await api.ok('DELETE', '/collections/shop_changes');
   });
 
+  it('reject changes of privileges, but not of a table and of columns with privileges', async () => {
+    const fields = [KEY, field('text'), field('note')];
+    await api.ok('POST', '/collections', { collection: 'shop_notes', schema: {}, fields });
+    const privileges = (role: string, definition: unknown) => ({
+      kind: 'privileges',
+      id: `${role} on shop_notes`,
+      definition,
+    });
+    await api.ok('POST', '/objects', privileges('pg_monitor', [{ name: 'SELECT', columns: ['note', 'text'] }]));
+    await api.ok('POST', '/objects', privileges('public', [{ name: 'SELECT', columns: ['note'] }]));
+    expect((await change('/objects', privileges('pg_read_all_stats', [{ name: 'SELECT' }]))).status).equal(403);
+    const deleted = await send('/fields/shop_notes/note', { method: 'DELETE' });
+    expect(deleted.status, deleted.text).to.be.within(200, 204);
+    const { data: trash } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    await api.ok('POST', `/trash/${trash[0]?.position}/restore`, {});
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=privileges&fields=id,definition');
+    expect(data).deep.equal([
+      { id: 'pg_monitor on shop_notes', definition: [{ name: 'SELECT', columns: ['note', 'text'] }] },
+      { id: 'public on shop_notes', definition: [{ name: 'SELECT', columns: ['note'] }] },
+    ]);
+    const renamed = await change('/fields/shop_notes/text/rename', { to: 'body' });
+    expect(renamed.status, renamed.text).equal(200);
+    const gone = await send('/collections/shop_notes', { method: 'DELETE' });
+    expect(gone.status, gone.text).to.be.within(200, 204);
+  });
+
   it('reject a trigger in a diff that deletes a namesake of its view, or restores its table', async () => {
     const call = 'FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()';
     const view = 'CREATE VIEW shop_view AS SELECT label FROM shop_items';

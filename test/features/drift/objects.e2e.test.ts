@@ -14,7 +14,7 @@ interface Drift {
   tables: object[];
   unmanaged: string[];
   objects: ObjectDrift[];
-  unmanaged_objects: object[];
+  unmanaged_objects: { kind: string; id: string }[];
 }
 
 const AUTHORS = {
@@ -145,7 +145,9 @@ describe('drift of views', () => {
       const snapshot = await api.ok('GET', '/schema/snapshot');
       await api.sql(change);
       const found = await drift();
-      expect(found).to.deep.include({ ok: false, tables: [], unmanaged: [], unmanaged_objects: [] });
+      expect(found).to.deep.include({ ok: false, tables: [], unmanaged: [] });
+      // The privileges on a view are not managed.
+      expect(found.unmanaged_objects.filter(({ kind }) => kind !== 'privileges')).to.deep.equal([]);
       expect(found.objects.map(({ object, kind }) => `${object.kind} ${object.id} ${kind}`).join(', ')).to.equal(
         expected,
       );
@@ -194,10 +196,13 @@ describe('drift of views', () => {
     await api.sql(`CREATE FUNCTION by_hand() RETURNS integer LANGUAGE sql AS 'SELECT 1'`);
     const unmanaged_objects = [
       { kind: 'function', id: 'by_hand()' },
+      { kind: 'privileges', id: 'public on initials' },
       { kind: 'view', id: 'by_hand' },
     ];
     expect(await drift()).to.deep.include({ ok: true, unmanaged_objects });
-    expect((await dps('drift')).out).to.contain('Not managed: function:by_hand(), view:by_hand.');
+    expect((await dps('drift')).out).to.contain(
+      'Not managed: function:by_hand(), privileges:public on initials, view:by_hand.',
+    );
   });
 
   it('accepts only what the request names, also in the shell', async () => {
@@ -432,6 +437,40 @@ describe('drift of rules', () => {
       unmanaged_objects: [{ kind: 'rule', id: 'other on authors' }],
     });
     await api.sql('DROP RULE other ON authors');
+  });
+});
+
+describe('drift of privileges', () => {
+  const { api, drift, expectHandled } = withObjects();
+  const GRANTED = { kind: 'privileges', id: 'pg_monitor on authors' };
+  const CATALOG = `SELECT x.privilege_type, x.is_grantable, NULL AS attname FROM pg_class c, aclexplode(c.relacl) x
+      WHERE c.oid = 'authors'::regclass AND x.grantee = 'pg_monitor'::regrole
+      UNION ALL SELECT x.privilege_type, x.is_grantable, a.attname FROM pg_attribute a, aclexplode(a.attacl) x
+      WHERE a.attrelid = 'authors'::regclass ORDER BY 1, 2, 3`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    const definition = [{ name: 'DELETE' }, { name: 'SELECT', columns: ['id', 'age'], grantable: true }];
+    await api.ok('POST', '/objects', { ...GRANTED, definition });
+  });
+
+  for (const [change, kind, member] of [
+    ['GRANT INSERT ON authors TO pg_monitor', 'different', 'definition'],
+    ['GRANT DELETE ON authors TO pg_monitor WITH GRANT OPTION', 'different', 'definition'],
+    ['REVOKE SELECT (age) ON authors FROM pg_monitor', 'different', 'definition'],
+    ['GRANT SELECT ON authors TO pg_monitor; REVOKE SELECT ON authors FROM pg_monitor', 'different', 'definition'],
+    ['REVOKE ALL ON authors FROM pg_monitor', 'missing', 'privileges'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: GRANTED, kind, members: [member], catalog: CATALOG }));
+
+  it('lists privileges that someone granted', async () => {
+    await api.sql('GRANT SELECT ON authors TO PUBLIC');
+    expect(await drift()).to.deep.include({
+      ok: true,
+      unmanaged_objects: [{ kind: 'privileges', id: 'public on authors' }],
+    });
+    await api.sql('REVOKE SELECT ON authors FROM PUBLIC');
   });
 });
 

@@ -151,6 +151,17 @@ describe('webhooks', () => {
     expect(types()).to.deep.equal(['object.renamed', 'object.deleted']);
   });
 
+  it('delivers the events of privileges to webhooks of their table', async () => {
+    const [name, to] = [await collection(), unique()];
+    const { data } = await create({ types: ['object.*'], collections: [to] });
+    const definition = `GRANT SELECT ON "${name}" TO pg_monitor`;
+    await api.ok('POST', '/objects', { kind: 'privileges', definition });
+    await api.ok('POST', `/collections/${name}/rename`, { to });
+    await api.ok('DELETE', `/collections/${to}`);
+    await upToDate(data.id);
+    expect(types()).to.deep.equal(['object.renamed', 'object.deleted']);
+  });
+
   it('delivers the events of policies and row security to webhooks of their table', async () => {
     const [name, to] = [await collection(), unique()];
     const { data } = await create({ types: ['object.*'], collections: [to] });

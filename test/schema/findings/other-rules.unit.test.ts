@@ -236,7 +236,7 @@ describe('rules of findings', () => {
     expect(codes(change, { known: {} })).not.to.include('TYPE_NEEDED');
   });
 
-  it('CHANGES_ROW_SECURITY, CHANGES_TRIGGER and CHANGES_RULE name the objects that a restored table lacks', () => {
+  it('CHANGES_ROW_SECURITY, CHANGES_TRIGGER, CHANGES_RULE and CHANGES_PRIVILEGES name the objects that a restored table lacks', () => {
     const restored = { position: 7, identity: '00000000', name: 'posts', fields: ['id'] };
     const events = eventsOfEdit(LIBRARY, made('notes', key('notes'))).map((event) =>
       event.type === 'collection.created' ? { ...event, data: { ...event.data, restored } } : event,
@@ -248,6 +248,7 @@ describe('rules of findings', () => {
       { kind: 'row_security', id: 'posts' },
       { kind: 'trigger', id: 'mark on posts' },
       { kind: 'rule', id: 'keep on posts' },
+      { kind: 'privileges', id: 'editors on posts' },
       { kind: 'policy', id: 'own on other' },
       { kind: 'view', id: 'posts' },
     ];
@@ -256,6 +257,7 @@ describe('rules of findings', () => {
     expect(lost('CHANGES_ROW_SECURITY')).to.deep.equal(['own on posts', 'posts']);
     expect(lost('CHANGES_TRIGGER')).to.deep.equal(['mark on posts']);
     expect(lost('CHANGES_RULE')).to.deep.equal(['keep on posts']);
+    expect(lost('CHANGES_PRIVILEGES')).to.deep.equal(['editors on posts']);
   });
 
   it('FILLS_ROWS names the source of the values, and other rules expect no null after it', () => {

@@ -120,6 +120,47 @@ describe('a merge of rules', () => {
   });
 });
 
+describe('a merge of privileges', () => {
+  const SELECT = { name: 'SELECT' };
+  const base = created(BASE, { kind: 'privileges', id: 'editors on authors', definition: [SELECT] });
+  const existing = { kind: 'privileges', id: 'editors on authors' };
+  const changed = (definition: object[]): State => accept(base, 'update-object', { ...existing, body: { definition } });
+  const mergeAll = (ours: State, theirs: State) => runToEnd(mergeStates({ base, ours, theirs }, { resolutions: [] }));
+
+  it('combines the privileges of both sides, and follows the rename of the table', () => {
+    const renamed = accept(changed([SELECT, { name: 'DELETE' }]), 'rename-collection', {
+      collection: 'authors',
+      body: { to: 'people' },
+    });
+    const merged = mergeAll(
+      renamed,
+      changed([
+        { ...SELECT, grantable: true },
+        { name: 'UPDATE', columns: ['name'] },
+      ]),
+    );
+    if (merged.kind === 'conflicts') throw new Error(JSON.stringify(merged.conflicts));
+    expect(objectsInOrder(merged.state).filter(({ kind }) => kind === 'privileges')).to.deep.equal([
+      {
+        kind: 'privileges',
+        id: 'editors on people',
+        definition: [{ name: 'DELETE' }, { ...SELECT, grantable: true }, { name: 'UPDATE', columns: ['name'] }],
+        comment: null,
+      },
+    ]);
+  });
+
+  it('finds a conflict in two lists of columns', () => {
+    const [ours, theirs] = ['id', 'name'].map((column) => changed([{ ...SELECT, columns: [column] }])) as [
+      State,
+      State,
+    ];
+    const merged = mergeAll(ours, theirs);
+    const places = merged.kind === 'conflicts' ? merged.conflicts.map(({ place }) => describeLocation(place)) : [];
+    expect(places).to.deep.equal(['privileges "editors on authors", definition.SELECT.columns']);
+  });
+});
+
 describe('a merge of views', () => {
   it('applies what one side changed, created or deleted', () => {
     expect(views(BASE, define(SHORT))).to.have.nested.property('[0].definition', SHORT);

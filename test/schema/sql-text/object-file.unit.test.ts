@@ -45,16 +45,17 @@ describe('the file of a view', () => {
   });
 
   it('contains the enabled state of a trigger, and rejects other changes of the table', () => {
+    const definition = 'CREATE TRIGGER mark AFTER DELETE ON "My posts" EXECUTE FUNCTION mark()';
     const trigger: SchemaObject = {
       kind: 'trigger',
       id: 'mark on "My posts"',
-      definition: 'CREATE TRIGGER mark AFTER DELETE ON "My posts" EXECUTE FUNCTION mark()',
+      definition,
       comment: 'Marks',
       enabled: 'replica',
     };
     const text = writeObjectFile(trigger);
     expect(text.split('\n')).to.deep.equal([
-      `${trigger.definition};`,
+      `${definition};`,
       'ALTER TABLE "My posts" ENABLE REPLICA TRIGGER mark;',
       `COMMENT ON TRIGGER mark ON "My posts" IS 'Marks';`,
       '',
@@ -69,7 +70,7 @@ describe('the file of a view', () => {
       ['ALTER TABLE others DISABLE TRIGGER mark', '2: ALTER TABLE must name trigger'],
       [`COMMENT ON TRIGGER mark ON others IS 'x'`, '2: the comment must be on trigger'],
     ])
-      expect(read(`${trigger.definition};\n${change};`)).to.contain(message);
+      expect(read(`${definition};\n${change};`)).to.contain(message);
   });
 
   for (const [title, definition, comment] of [

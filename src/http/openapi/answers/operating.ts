@@ -256,7 +256,10 @@ export const plan = z
       )
       .optional()
       .describe('Existing tables that are locked'),
-    optional: z.array(text).optional().describe('For a restore: the constraints and indexes that `without` may name'),
+    optional: z
+      .array(text)
+      .optional()
+      .describe('For a restore: the constraints, indexes and privileges that `without` may name'),
     online: z
       .strictObject({
         collections: z.array(text).describe('Collections whose tables no other change can alter until it has ended'),

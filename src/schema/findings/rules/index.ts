@@ -55,6 +55,7 @@ import {
   triggerOnLargeTable,
   viewBypassesRowSecurity,
 } from './objects.js';
+import { changesPrivileges, privilegeLost, publicPrivilege } from './privileges.js';
 import { nameLooksAlike, nameNeedsQuotes, nameShortened, reservedName } from './names.js';
 
 export const RULES: readonly Rule[] = [
@@ -107,6 +108,9 @@ export const RULES: readonly Rule[] = [
   securityDefinerPublicExecute,
   changesTrigger,
   changesRule,
+  changesPrivileges,
+  publicPrivilege,
+  privilegeLost,
   triggerOnLargeTable,
   changesRowSecurity,
   rowSecurityWithoutPolicy,

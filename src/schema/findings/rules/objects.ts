@@ -8,7 +8,7 @@ import {
   objectLabel,
   objectNameParts,
 } from '../../model/objects.js';
-import { type State, getObject, hasTableAt } from '../../model/state.js';
+import { type State, getObject, hasTableAt, hasView } from '../../model/state.js';
 import { isSameDefinition, parseDefinition } from '../../sql-text/object-definition.js';
 import { collectionOfObject, collectionsOfObject, objectsOn } from '../../sql-text/object-table.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
@@ -26,12 +26,15 @@ const subject = ({ kind, id }: ObjectName) => ({ object: { kind, name: id } });
  * Returns the object and the collection of its table, whose rules of the policy apply. A trigger of a view has no
  * collection.
  */
-function subjectOnTable(name: ObjectName, { batch }: PlannedObjectEvent): Pick<Observation, 'object' | 'collection'> {
+export function subjectOnTable(
+  name: ObjectName,
+  { batch }: PlannedObjectEvent,
+): Pick<Observation, 'object' | 'collection'> {
   const collection = collectionOfObject(batch.after, name) ?? collectionOfObject(batch.before, name);
   return { ...subject(name), ...(collection !== undefined && { collection }) };
 }
 
-const VERBS = {
+export const VERBS = {
   'object.created': 'create',
   'object.updated': 'change',
   'object.renamed': 'rename',
@@ -39,20 +42,20 @@ const VERBS = {
 } as const;
 
 /** True if the object is deleted or renamed together with its table. The findings about the table apply then. */
-function followsTable({ event, batch }: PlannedObjectEvent): boolean {
+export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
   const { table } = objectNameParts(event.subject);
   return event.type === 'object.deleted' && hasRelation(batch.before, table) && !hasRelation(batch.after, table);
 }
 
 const hasRelation = (state: State, name: string | null): boolean =>
-  name !== null && (hasTableAt(state, undefined, name) || getObject(state, { kind: 'view', id: name }) !== undefined);
+  name !== null && (hasTableAt(state, undefined, name) || hasView(state, name));
 
 /**
  * Observes objects that a table had when it was deleted, and no longer has when it is restored. The diff that restores a
  * table decides which of them it gets.
  */
-function observeLost(
+export function observeLost(
   { event, batch }: PlannedEvent,
   isReported: (object: ObjectName) => boolean,
   consequence: string,
@@ -323,9 +326,10 @@ export const roleNeeded: Rule = {
   code: 'ROLE_NEEDED',
   level: 'danger',
   title: 'Role missing from the server',
-  what: 'A policy names a database role in TO that this server does not have.',
+  what: 'A policy, or privileges, name a database role that this server does not have.',
   why: 'PostgreSQL rejects the whole change until the role exists. The service creates no roles.',
-  safer: 'Create the role on this server before the change, or name another role.',
+  safer:
+    'Create the role on this server before the change, or name another role. To leave privileges out, remove their item from the diff, or name them in `without` of a restore.',
   example: { unsafe: 'CREATE POLICY own ON posts TO editors USING (true) where `CREATE ROLE editors` has not run' },
   object({ now }, planned) {
     const missing = rolesOf(now).filter((role) => planned.batch.missingRoles.has(role));

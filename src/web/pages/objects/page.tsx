@@ -10,6 +10,7 @@ import {
   type ObjectKind,
   type SchemaObject,
 } from '../../../schema/model/objects.js';
+import { grantTexts } from '../../../schema/model/privileges.js';
 import {
   deleteObject,
   type ObjectInput,
@@ -135,7 +136,8 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
 function ObjectDetails({ object }: { object: SchemaObject }) {
   const [isEditing, setEditing] = useState(false);
   const mayChange = useMay('administer');
-  const { kind, id, definition, comment, indexes = [], enabled } = object;
+  const { kind, id, comment, indexes = [], enabled } = object;
+  const definition = sqlOf(object);
   if (isEditing)
     return (
       <ObjectForm kind={kind} object={object} title={`Edit ${id}`} button="Save" onClose={() => setEditing(false)} />
@@ -230,6 +232,7 @@ const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   row_security: 'ALTER TABLE articles ENABLE ROW LEVEL SECURITY',
   statistics: 'CREATE STATISTICS regions ON country, city FROM articles',
   rule: 'CREATE RULE keep AS ON DELETE TO articles DO INSTEAD NOTHING',
+  privileges: 'GRANT SELECT, UPDATE (title) ON articles TO editors',
 };
 
 function NewObject() {
@@ -287,8 +290,14 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
   );
 }
 
+/** Returns the definition in SQL. Privileges are shown as GRANT statements, which the service accepts too. */
+const sqlOf = (object: SchemaObject): string =>
+  typeof object.definition === 'string' ? object.definition : grantTexts(object, quoteName).join(';\n');
+
+const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
 const inputOf = (object: SchemaObject | null): ObjectInput => ({
-  definition: object?.definition ?? '',
+  definition: object === null ? '' : sqlOf(object),
   comment: object?.comment ?? '',
 });
 
@@ -320,7 +329,11 @@ function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
     <>
       <Textarea
         label="Definition"
-        description="One statement in SQL, which creates the object"
+        description={
+          kind === 'privileges'
+            ? 'GRANT statements for one role on one table or view'
+            : 'One statement in SQL, which creates the object'
+        }
         placeholder={EXAMPLES[kind] ?? ''}
         className={classes.definition ?? ''}
         autosize

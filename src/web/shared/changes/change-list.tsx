@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { abbreviate } from '../text.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
-import { DefinitionDiff } from './definition-diff.js';
+import { DefinitionDiff, definitionLines } from './definition-diff.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import { totalText } from './total.js';
 import classes from './change-list.module.css';
@@ -111,8 +111,9 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
 /** Shows a value before and after. Definitions of objects are compared by line. */
 function MemberValues({ part, member }: { part: Change['part']; member: Change['members'][number] }) {
   const { path, before, after } = member;
-  if (part === 'objects' && path === 'definition' && typeof before === 'string' && typeof after === 'string')
-    return <DefinitionDiff before={before} after={after} />;
+  const lines = part === 'objects' && path === 'definition' ? [before, after].map(definitionLines) : [];
+  if (typeof lines[0] === 'string' && typeof lines[1] === 'string')
+    return <DefinitionDiff before={lines[0]} after={lines[1]} />;
   return (
     <div className={classes.member}>
       <Code className={classes.path}>{path}</Code>

@@ -1,7 +1,16 @@
+import { objectDocument } from '../../../schema/model/objects.js';
+import { privilegeLines } from '../../../schema/model/privileges.js';
 import { lineDiff } from './line-diff.js';
 import classes from './definition-diff.module.css';
 
 const LINE_WORDS = { '-': 'before', '+': 'after' } as const;
+
+/** Returns the lines of a definition. Null for values that are no definition. */
+export function definitionLines(value: unknown): string | null {
+  const { data } = objectDocument.shape.definition.safeParse(value);
+  if (data === undefined) return null;
+  return typeof data === 'string' ? data : privilegeLines(data);
+}
 
 /** Each line is announced to screen readers as before or after. */
 export function DefinitionDiff({ before, after }: { before: string; after: string }) {

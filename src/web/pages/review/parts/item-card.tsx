@@ -21,7 +21,7 @@ import { addressOf } from '../../../service/review-queries.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { useCopy } from '../../../shared/buttons.js';
 import { curlFor } from '../model/commands.js';
-import { DefinitionDiff } from '../../../shared/changes/definition-diff.js';
+import { DefinitionDiff, definitionLines } from '../../../shared/changes/definition-diff.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
 import { Name } from '../../../shared/name.js';
@@ -70,8 +70,9 @@ function LongText({ text, label }: { text: string; label: string }) {
 function MemberValues({ item, member }: { item: Item; member: Member }) {
   const path = member.path.join('.');
   const { before, after } = member;
-  if (item.part === 'objects' && typeof before === 'string' && typeof after === 'string' && path === 'definition')
-    return <DefinitionDiff before={before} after={after} />;
+  const lines = item.part === 'objects' && path === 'definition' ? [before, after].map(definitionLines) : [];
+  if (typeof lines[0] === 'string' && typeof lines[1] === 'string')
+    return <DefinitionDiff before={lines[0]} after={lines[1]} />;
   return (
     <div className={classes.sides} data-short={isShort(member) || undefined}>
       <div className={classes.path}>

@@ -1,0 +1,73 @@
+/* Finds what objects use: tables, columns, views and functions. */
+import { type SchemaObject, isRoutine, objectKey, objectNameParts } from '../../schema/model/objects.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import { type State, collectionAt } from '../../schema/model/state.js';
+import { parseDefinition } from '../../schema/sql-text/object-definition.js';
+import type { ObjectFacts, ObjectUse } from './catalog-object.js';
+
+export interface ResolvedUse extends ObjectUse {
+  /** The managed collection of the relation. Undefined for a view and for an unmanaged table. */
+  collection: string | undefined;
+}
+
+export type Uses = ReadonlyMap<string, readonly ResolvedUse[]>;
+
+interface UsesInput {
+  before: State;
+  /** The default schema. */
+  schema: string;
+  facts: ObjectFacts | undefined;
+}
+
+/** Returns what each object uses before the batch. Without facts, the parser finds relations but not columns. */
+export function usesBefore({ before, facts, schema }: UsesInput): Uses {
+  const collectionOf = ({ catalog, schema: place, name }: ObjectUse) =>
+    catalog === 'pg_class' ? collectionAt(before, place === schema ? undefined : place, name) : undefined;
+  const all = objectsInOrder(before);
+  const overloads = overloadsByName(all);
+  return new Map(
+    all.map((object): [string, readonly ResolvedUse[]] => {
+      const key = objectKey(object);
+      const uses = (facts?.get(key)?.uses ?? parseUses(object, schema, overloads)).filter(
+        ({ rule }) => rule == null || !before.objects.has(objectKey({ kind: 'rule', id: rule })),
+      );
+      return [key, uses.map((use) => ({ ...use, collection: collectionOf(use) }))];
+    }),
+  );
+}
+
+type Overloads = ReadonlyMap<string, readonly string[]>;
+
+/** Maps names of functions to ids. Several functions may have one name. */
+export function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
+  const overloads = new Map<string, string[]>();
+  for (const object of objects) {
+    if (!isRoutine(object)) continue;
+    const { name } = objectNameParts(object);
+    overloads.set(name, [...(overloads.get(name) ?? []), object.id]);
+  }
+  return overloads;
+}
+
+/** Returns what a definition uses. A call counts as a use of all functions with that name. */
+export function parseUses({ kind, id, definition }: SchemaObject, schema: string, overloads: Overloads): ObjectUse[] {
+  const parsed = parseDefinition(definition);
+  const { table } = objectNameParts({ kind, id });
+  if (kind === 'privileges' && table !== null)
+    return [{ catalog: 'pg_class', schema, name: table, column: null, isRowType: true }];
+  if (typeof parsed === 'string') return [];
+  const use = (catalog: ObjectUse['catalog'], place: string | undefined, name: string): ObjectUse => ({
+    catalog,
+    schema: place ?? schema,
+    name,
+    column: null,
+  });
+  return [
+    ...parsed.relations.map((each, index) => ({
+      ...use('pg_class', each.schema, each.name),
+      // Changes of columns and keys do not affect a trigger or row security of the table. They may affect a policy or a rule.
+      isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
+    })),
+    ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
+  ];
+}

@@ -1,0 +1,120 @@
+/* Writes the statements that grant and revoke privileges. */
+import { PUBLIC, type Privilege, type SchemaObject, objectNameParts } from '../../schema/model/objects.js';
+import { comparePrivileges, privilegeNames, privilegesWith } from '../../schema/model/privileges.js';
+import { type Sql, block, columnList, ident, join, literal, qualified, sql } from './sql.js';
+
+/** A statement and its summary. */
+type Step = [text: Sql, summary: string];
+
+const WORDS: Readonly<Record<Privilege['name'], Sql>> = {
+  DELETE: sql`DELETE`,
+  INSERT: sql`INSERT`,
+  MAINTAIN: sql`MAINTAIN`,
+  REFERENCES: sql`REFERENCES`,
+  SELECT: sql`SELECT`,
+  TRIGGER: sql`TRIGGER`,
+  TRUNCATE: sql`TRUNCATE`,
+  UPDATE: sql`UPDATE`,
+};
+
+const listSql = (privileges: readonly Privilege[]): Sql =>
+  join(
+    privileges.map(({ name, columns }) =>
+      columns === undefined ? WORDS[name] : sql`${WORDS[name]} ${columnList(columns)}`,
+    ),
+    sql`, `,
+  );
+
+const listOf = ({ definition }: SchemaObject): readonly Privilege[] => (Array.isArray(definition) ? definition : []);
+
+interface Target {
+  table: Sql;
+  role: Sql;
+  /** `members to editors` */
+  words: { table: string; role: string };
+}
+
+function targetOf(schema: string, { kind, id }: SchemaObject): Target {
+  const { name, table } = objectNameParts({ kind, id });
+  return {
+    table: qualified(schema, table ?? ''),
+    role: name === PUBLIC ? sql`PUBLIC` : ident(name),
+    words: { table: table ?? '', role: name === PUBLIC ? 'PUBLIC' : name },
+  };
+}
+
+function grant({ table, role, words }: Target, privileges: readonly Privilege[]): Step[] {
+  return [false, true].flatMap((isGrantable): Step[] => {
+    const list = privilegesWith(privileges, isGrantable);
+    if (list.length === 0) return [];
+    const option = isGrantable ? sql` WITH GRANT OPTION` : sql``;
+    const summary = `grant ${privilegeNames(list)} on ${words.table} to ${words.role}`;
+    return [
+      [
+        sql`GRANT ${listSql(list)} ON TABLE ${table} TO ${role}${option}`,
+        isGrantable ? `${summary} with grant option` : summary,
+      ],
+    ];
+  });
+}
+
+/**
+ * Revokes all privileges of the role, such as default privileges, so that it has exactly those of the object afterwards.
+ * The owner of the table needs its own privileges, and so does the account of the service.
+ */
+function revokeOthers(schema: string, object: SchemaObject): Step {
+  const { table, role, words } = targetOf(schema, object);
+  const revoke = sql`REVOKE ALL ON TABLE ${table} FROM ${role}`;
+  const summary = `revoke other privileges on ${words.table} from ${words.role}`;
+  if (words.role === 'PUBLIC') return [revoke, summary];
+  const name = literal(words.role);
+  const fault = literal(
+    `the role "${words.role}" owns "${words.table}", or is the account of the service, so its privileges are not managed`,
+  );
+  const body = sql`BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid
+        AND ${name}::name IN (pg_catalog.pg_get_userbyid(c.relowner), current_user))
+    THEN RAISE EXCEPTION USING MESSAGE = ${fault}, ERRCODE = 'invalid_grantor'; END IF;
+    ${revoke};
+  END`;
+  return [sql`DO ${block(body)}`, summary];
+}
+
+/** Statements for new privileges, and for those of a view that is created again. */
+export const createPrivileges = (schema: string, object: SchemaObject): Step[] => [
+  revokeOthers(schema, object),
+  ...grant(targetOf(schema, object), listOf(object)),
+];
+
+/**
+ * Revokes all privileges, unless the role no longer exists.
+ * @param cascades true to revoke also what the role passed on. Otherwise PostgreSQL rejects the statement then.
+ */
+export function dropPrivileges(schema: string, object: SchemaObject, cascades: boolean): Step {
+  const { table, role, words } = targetOf(schema, object);
+  const revoke = sql`REVOKE ALL ON TABLE ${table} FROM ${role}${cascades ? sql` CASCADE` : sql``}`;
+  const summary = `revoke all privileges on ${words.table} from ${words.role}`;
+  if (words.role === 'PUBLIC') return [revoke, summary];
+  const exists = sql`SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = ${literal(words.role)}::name`;
+  return [sql`DO ${block(sql`BEGIN IF EXISTS (${exists}) THEN ${revoke}; END IF; END`)}`, summary];
+}
+
+/** Statements that revoke what the role loses. They run before the statements about columns. */
+export function revokeLost(schema: string, before: SchemaObject, after: SchemaObject): Step[] {
+  const { table, role, words } = targetOf(schema, before);
+  const { revoked, restricted } = comparePrivileges(listOf(before), listOf(after));
+  const revoke = (list: readonly Privilege[], option: Sql, what: string): Step[] =>
+    list.length === 0
+      ? []
+      : [
+          [
+            sql`REVOKE ${option}${listSql(list)} ON TABLE ${table} FROM ${role}`,
+            `revoke ${what}${privilegeNames(list)} on ${words.table} from ${words.role}`,
+          ],
+        ];
+  return [...revoke(revoked, sql``, ''), ...revoke(restricted, sql`GRANT OPTION FOR `, 'the grant option of ')];
+}
+
+/** Statements that grant what the role gets. They run after the statements about columns. */
+export const grantAdded = (schema: string, before: SchemaObject, after: SchemaObject): Step[] =>
+  grant(targetOf(schema, after), comparePrivileges(listOf(before), listOf(after)).granted);

@@ -1,0 +1,88 @@
+/* Findings about privileges of roles. */
+import {
+  type Definition,
+  PUBLIC,
+  type Privilege,
+  isRelation,
+  objectLabel,
+  objectNameParts,
+} from '../../model/objects.js';
+import { findLostPrivileges, privilegeWords } from '../../model/privileges.js';
+import { getObject } from '../../model/state.js';
+import type { Observation, PlannedObjectEvent, Rule } from '../model.js';
+import { VERBS, followsTable, observeLost, subjectOnTable } from './objects.js';
+
+const listOf = (definition: Definition | undefined): readonly Privilege[] =>
+  Array.isArray(definition) ? definition : [];
+
+const isAboutPrivileges = ({ event }: PlannedObjectEvent): boolean => event.subject.kind === 'privileges';
+
+const OTHER_ACCESS = 'the role may read or write other data afterwards';
+
+const GRANT = 'GRANT SELECT ON posts TO editors';
+
+export const changesPrivileges: Rule = {
+  code: 'CHANGES_PRIVILEGES',
+  level: 'warn',
+  title: 'Change of privileges',
+  what: 'The privileges of a role on a table or view are created, changed or deleted, or a table is restored without privileges that it had. If the table or view is renamed or deleted, only the findings about the table apply.',
+  why: 'Privileges decide what a database role can read and write. A change can show data to more roles, or break an application.',
+  safer: 'Read all privileges on the table with the change. The policy can require an approval for this finding.',
+  example: { unsafe: GRANT },
+  objectEvent(planned) {
+    const { event } = planned;
+    if (!isAboutPrivileges(planned) || followsTable(planned)) return undefined;
+    const message = `${VERBS[event.type]} ${objectLabel(event.subject)}: ${OTHER_ACCESS}`;
+    return { message, ...subjectOnTable(event.subject, planned) };
+  },
+  event: (planned) => observeLost(planned, ({ kind }) => kind === 'privileges', OTHER_ACCESS),
+};
+
+export const publicPrivilege: Rule = {
+  code: 'PUBLIC_PRIVILEGE',
+  level: 'warn',
+  standing: true,
+  title: 'Privilege for every role',
+  what: 'Privileges on a table or view are granted to `PUBLIC`.',
+  why: 'Every database role has them, also roles that are created later.',
+  safer: 'Grant them to a role, and make the accounts that need them members of it.',
+  example: { unsafe: 'GRANT SELECT ON posts TO PUBLIC', safe: GRANT },
+  object({ now }, planned) {
+    const { name, table } = objectNameParts(now);
+    if (now.kind !== 'privileges' || name !== PUBLIC) return undefined;
+    const message = `every role gets ${privilegeWords(listOf(now.definition))} on ${JSON.stringify(table)}`;
+    return { message, ...subjectOnTable(now, planned) };
+  },
+};
+
+/** Observes privileges on a dropped table or view that are not in the log, so a new view of its name lacks them. */
+function observeReplaced({ event: { subject }, batch }: PlannedObjectEvent): Observation[] {
+  return batch
+    .privilegesBefore(subject.id)
+    .filter((each) => getObject(batch.before, each) === undefined && getObject(batch.after, each) === undefined)
+    .map((each) => ({
+      message: `${objectLabel(each)} are not managed, and ${objectLabel(subject)} is created without them`,
+      object: { kind: subject.kind, name: subject.id },
+    }));
+}
+
+export const privilegeLost: Rule = {
+  code: 'PRIVILEGE_LOST',
+  level: 'warn',
+  title: 'Lost privilege',
+  what: 'A role loses a privilege on a table or view that still exists, on a view that is dropped and created as another kind, or on a dropped column.',
+  why: 'Statements of applications that connect with this role fail afterwards.',
+  safer: 'Check which applications use the role. Keep the privileges in the change if it only replaces the view.',
+  example: { unsafe: 'deletion of the privileges "editors on posts"' },
+  objectEvent(planned) {
+    const { event, batch, old } = planned;
+    if (event.type === 'object.created' && isRelation(event.subject)) return observeReplaced(planned);
+    if (!isAboutPrivileges(planned) || followsTable(planned)) return undefined;
+    const lost = findLostPrivileges(listOf(old?.definition), listOf(getObject(batch.after, event.subject)?.definition));
+    if (lost.length === 0) return undefined;
+    const { name, table } = objectNameParts(event.subject);
+    const role = name === PUBLIC ? 'PUBLIC' : JSON.stringify(name);
+    const message = `${role} loses ${privilegeWords(lost)} on ${JSON.stringify(table)}`;
+    return { message, ...subjectOnTable(event.subject, planned) };
+  },
+};
