@@ -255,6 +255,7 @@ CREATE TABLE :"service".service_changes (
 
 CREATE INDEX service_changes_opened ON :"service".service_changes (opened_position);
 CREATE INDEX service_changes_state ON :"service".service_changes (state, opened_position);
+CREATE INDEX service_changes_document ON :"service".service_changes ((request ->> 'document'::text));
 CREATE INDEX service_changes_held ON :"service".service_changes (opened_position) WHERE held OPERATOR(pg_catalog.<>) '{}';
 
 -- The steps that prepare online changes outside their transaction, and their progress. A row exists as long as the
@@ -292,6 +293,8 @@ CREATE TABLE :"service".service_users (
 );
 
 CREATE UNIQUE INDEX service_users_email ON :"service".service_users (pg_catalog.lower(email));
+CREATE INDEX service_users_admins ON :"service".service_users (id)
+  WHERE role OPERATOR(pg_catalog.=) 'admin' AND status OPERATOR(pg_catalog.=) 'active';
 
 -- Deleted users, so that an erasure can still find them by their e-mail address. The erasure removes the row.
 CREATE TABLE :"service".service_former_users (
