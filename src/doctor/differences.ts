@@ -11,7 +11,14 @@ export function countDifferences({ length }: readonly Difference[]): string {
 }
 
 /** Writes one line: `catalog articles.title type: expected "text", found "integer"`. */
-export function describeDifference({ where, collection, field, member, expected, found }: Difference): string {
+export function describeDifference({
+  where,
+  collection,
+  field,
+  member,
+  expected,
+  found,
+}: Omit<Difference, 'expected' | 'found'> & Record<'expected' | 'found', unknown>): string {
   const name = visibleText(locationText({ collection, field })).replaceAll('\n', '\\n');
   const location = [where, name, member].filter((part) => part !== '').join(' ');
   return `  ${location}: expected ${show(expected)}, found ${show(found)}`;

@@ -7,6 +7,8 @@ import type { Logger } from '../postgres/logger.js';
 import type { Statement } from '../projector/ddl/step.js';
 import type { HeldCollections } from '../features/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
+import type { Difference } from '../projector/verify/index.js';
+import type { ChangedProperty } from '../projector/verify/untouched.js';
 import type { Return } from '../features/trash/rows.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { Point, Store } from '../reads/state-store.js';
@@ -146,10 +148,20 @@ export interface RequestContext {
   revise?(...planned: Parameters<Revise>): ReturnType<Revise>;
   /** True if the change is prepared online. That copies the values of deleted fields, however many there are. */
   online?: boolean;
+  /** True if a dry run also compares the database before and after the change. */
+  proves?: boolean;
 }
 
 /** A plan stores no response. */
 export type PlanRequest = Omit<RequestContext, 'idempotency'>;
+
+/** What a dry run found after the change was carried out. Both lists are empty if nothing was wrong. */
+export interface Proof {
+  /** Differences between the log, the rows of the service and the catalog that did not exist before the change. */
+  differences: Difference[];
+  /** Properties that no event describes and that the change altered. */
+  properties: ChangedProperty[];
+}
 
 export interface Acknowledgements {
   findings: readonly Acknowledgement[];
@@ -279,6 +291,8 @@ export interface Plan<C = unknown> {
   accepted: boolean | null;
   /** The error if PostgreSQL rejected one of the statements. */
   refusal?: Problem;
+  /** Present if a proof was requested and PostgreSQL ran all statements. */
+  proof?: Proof;
   /** The state before the plan. */
   before: State;
   /** The state after the plan. */

@@ -31,6 +31,9 @@ export function onService(command: Command, role = 'an admin'): Command {
 
 export const FORCE = 'accept a snapshot of another release, service or database vendor';
 
+export const MODES = ['mirror', 'merge'];
+export const MODE = 'mirror (also delete what is missing from the snapshot) or merge (never delete); default: mirror';
+
 /** Creates the option for each command, because an option belongs to one command. */
 export const reason = (): Option => new Option('--reason <text>', 'reason, recorded in the events');
 

@@ -2,6 +2,8 @@ import { Argument, type Command } from 'commander';
 import {
   type CommandEffect,
   FORCE,
+  MODE,
+  MODES,
   acknowledge,
   backfill,
   base,
@@ -13,6 +15,7 @@ import {
   take,
   changes,
 } from './options.js';
+import { declareLint, declareProve } from './plans.js';
 import { OBJECT_KINDS } from '../../schema/model/objects.js';
 import { CHANGE_STATES } from '../../schema/change-requests/model.js';
 
@@ -256,10 +259,6 @@ Exit code 0 if the policy allows the change, 3 if it rejects it.`,
 }
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
-const MODES = ['mirror', 'merge'];
-const MODE = 'mirror (also delete what is missing from the snapshot) or merge (never delete); default: mirror';
-const LEVELS = ['note', 'warn', 'danger'];
-const FINDING_FORMATS = ['text', 'json', 'markdown', 'github', 'sarif'];
 const MOMENT = 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now';
 
 /** Declares commands. The module of a command is loaded only when the command runs. */
@@ -288,6 +287,7 @@ export function declareSchema(program: Command, effect: CommandEffect): void {
   effect(onService(diff, 'an admin or author'), async () => (await import('../commands/snapshot.js')).diff);
 
   declareLint(program, effect);
+  declareProve(program, effect);
 
   const apply = changes(
     program
@@ -472,28 +472,4 @@ To go back to position 40:  dps history diff now 40 --output back.json  and then
     .argument('[moment]', `${MOMENT}; default: now`)
     .addOption(output());
   effect(onService(sql, 'an admin or auditor'), async () => (await load()).sql);
-}
-
-function declareLint(program: Command, effect: CommandEffect): void {
-  const lint = program
-    .command('lint')
-    .summary('show the findings of a change')
-    .description(
-      `Shows what applying a snapshot to a running service would lose, lock, rewrite or break, and safer alternatives. Nothing is executed or locked.
-
-Exit code 0: no findings. 1: findings at the level or above. 2: wrong usage or failure. 3: the policy rejects the change.`,
-    )
-    .argument(
-      '<what>',
-      'a snapshot or a diff as a JSON or YAML file, - for stdin, a folder of "dps pull", or the id of a change request',
-    )
-    .addOption(oneOf('--level <level>', 'level from which the exit code is 1; default: warn', LEVELS))
-    .addOption(oneOf('--format <format>', 'github: annotations of a workflow; default: text', FINDING_FORMATS))
-    .option('--force', `for a snapshot or a folder: ${FORCE}`)
-    .addOption(oneOf('--mode <mode>', `for a snapshot: ${MODE}`, MODES))
-    .addOption(base('for a folder: '))
-    .addOption(take('for a folder: '))
-    .addOption(acknowledge())
-    .addOption(output());
-  effect(onService(lint), async () => (await import('../commands/lint.js')).lint);
 }

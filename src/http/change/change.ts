@@ -53,15 +53,12 @@ import type { Statement } from '../../projector/ddl/step.js';
 
 /* The response to a dry run: statements, costs, and whether PostgreSQL accepted them. */
 
-/**
- * Returns 200 even if PostgreSQL rejects the change. In that case, `accepted` is false and `errors` contains the
- * reason.
- */
+/** Returns 200 even if PostgreSQL rejects the change. `accepted` is then false, and `errors` contains the reason. */
 async function planAnswer(
   plan: Plan,
   { warnings, ...own }: { warnings: object; tables: object; optional?: object },
 ): Promise<Answer> {
-  const { accepted, refusal: problem, events, statements, before, preparation } = plan;
+  const { accepted, refusal: problem, events, statements, before, preparation, proof } = plan;
   const body = {
     accepted,
     ...(problem !== undefined && errorBody([problem])),
@@ -70,6 +67,7 @@ async function planAnswer(
     warnings,
     ...own,
     ...(preparation && { online: toPreparation(preparation) }),
+    ...(proof && { proof }),
   };
   return { ...(await largeJsonAnswer(body)), position: before.position };
 }
@@ -292,9 +290,9 @@ interface Rehearsal<C> {
 
 /** True if the query requests the plan of a change and not the change itself. */
 export const isRehearsal = (call: Call<unknown>): boolean =>
-  isRequested(call, 'dry_run') || isRequested(call, 'explain');
+  (['dry_run', 'explain', 'prove'] as const).some((each) => isRequested(call, each));
 
-/** With `explain`, plans the change. With `dry_run`, also runs it. */
+/** With `explain`, plans the change. With `dry_run` or `prove`, also runs it. */
 const planCommand = <N extends OperationName, C extends CommandOf<N>>(
   { pipeline, changes }: Pick<ChangeDeps, 'pipeline' | 'changes'>,
   call: Call<unknown>,
@@ -419,6 +417,7 @@ function planRequest(command: string, call: Call<unknown>): PlanRequest {
     ...(rule !== undefined && token !== undefined && { pipelineToken: token }),
     ...(collections && { collections }),
     ...(isRequested(call, 'purge') && { purge: true }),
+    ...(isRequested(call, 'prove') && { proves: true }),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
     ...(acknowledges && { acknowledges }),
@@ -449,8 +448,10 @@ async function applyRequest<C>(
 }
 
 /** True if the query sets a flag. Routes without this flag never set it. */
-export const isRequested = ({ query }: Call<unknown>, name: 'purge' | 'online' | 'dry_run' | 'explain'): boolean =>
-  (query as Partial<Record<typeof name, unknown>> | undefined)?.[name] === true;
+export const isRequested = ({ query }: Call<unknown>, name: keyof ChangeFlags): boolean =>
+  (query as Partial<ChangeFlags> | undefined)?.[name] === true;
+
+type ChangeFlags = Record<'purge' | 'online' | 'dry_run' | 'explain' | 'prove', unknown>;
 
 /** Returns the actor, reason and source of a request. Throws `RejectedError` for malformed headers. */
 export function causeOf(

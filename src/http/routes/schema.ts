@@ -11,13 +11,13 @@ import type { HttpDeps } from '../deps.js';
 import { createDiffAnswer, diffQuery, readEquality } from '../diff-answer.js';
 import { invalidQuery, inManagedSchemas } from '../errors.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
-import { nameList, purge } from '../request/query.js';
+import { flag, nameList, purge } from '../request/query.js';
 import { representationAnswer } from '../answer/representation.js';
-import { collectionScopeOf, visibleTo } from '../request/scope.js';
+import { collectionScopeOf, requireUnlimited, visibleTo } from '../request/scope.js';
 import { acknowledge, wrapped } from '../openapi/answers/envelopes.js';
 import * as shown from '../openapi/answers/schema.js';
 import * as taken from '../../schema/normal-form/shapes.js';
-import { documentBody, route, type Route, withoutParsing } from '../route.js';
+import { type Call, documentBody, route, type Route, withoutParsing } from '../route.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { snapshotBytes } from '../documents/snapshot-pieces.js';
 import { NOW } from '../../reads/history/time-travel.js';
@@ -33,7 +33,13 @@ const snapshotQuery = z.strictObject({
   includeCollections: nameList.optional(),
   excludeCollections: nameList.optional(),
 });
-const applyQuery = z.strictObject({ ...schemaChangeQuery, purge });
+const applyQuery = z.strictObject({
+  ...schemaChangeQuery,
+  purge,
+  prove: flag.describe(
+    'Executes the change, compares the database with the log and with its state before the change, rolls everything back, and returns the plan with `proof`',
+  ),
+});
 
 type SnapshotQuery = z.output<typeof snapshotQuery>;
 
@@ -158,6 +164,7 @@ function applyRoute(deps: HttpDeps): Route {
     errors: ['NOT_FOUND'],
     async handle(submitted) {
       const call = takeAcknowledgements(submitted);
+      requireProvable(call);
       const body = await inManagedSchemas(call.body, schemas);
       const input = { release, body, ...(objects && { objects: true }) };
       const read = await commandOf('apply-diff', input);
@@ -172,6 +179,14 @@ function applyRoute(deps: HttpDeps): Route {
       });
     },
   });
+}
+
+/** A proof executes the change as a whole, and shows all of the database. */
+function requireProvable({ query, caller }: Pick<Call<z.output<typeof applyQuery>>, 'query' | 'caller'>): void {
+  if (!query.prove) return;
+  requireUnlimited(caller, 'Proofs');
+  const other = (['explain', 'online'] as const).find((each) => query[each]);
+  if (other !== undefined) throw invalidQuery('prove', `prove cannot be combined with ${other}.`);
 }
 
 /* GET /schema/types: the schema as type definitions of programming languages. */

@@ -21,6 +21,7 @@ import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from
 import { readEarlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
 import { countUnmatched, restoresValues } from './unmatched-values.js';
 import { withRewrittenObjects } from './rewritten-objects.js';
+import { startProof } from './prove.js';
 import { type Projection, runStatements, readUnobstructedScript } from './run-ddl.js';
 import {
   NO_DATABASE,
@@ -323,16 +324,18 @@ export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promi
   const begun = await begin(client, options, { ...at, alters: tablesToAlter(job), unlocked: true });
   const plan = await planOf(client, { options, job, begun, waits: null });
   if (plan.kind === 'refused') return rollback(client, plan);
-  const { facts: _, ...shown } = plan;
+  const { decided: _, ...shown } = plan;
   return rollback(client, showSentSql(client, shown));
 }
 
-/** Runs the command up to the DDL. */
+/** Runs the command up to the DDL. A proof runs it up to the commit. */
 export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
   const begun = await begin(client, options, { ...at, alters: tablesToAlter(job) });
   const plan = await planOf(client, { options, job, begun, waits: at, isDryRun: true });
   if (plan.kind === 'refused') return rollback(client, plan);
+  const { decided, ...shown } = plan;
+  const prove = await startProving(client, { options, job, begun, waits: at });
   // Steps that would be prepared online are not run here, because they would hold locks for a long time.
   const problems =
     plan.preparation === undefined
@@ -342,22 +345,46 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   if (problems !== null && !isStorable({ kind: 'refused', problems }))
     return rollback(client, { kind: 'refused', problems });
   const refusal = problems?.[0];
-  const { facts: _, ...shown } = plan;
   const isRun = problems === null && plan.preparation === undefined;
-  const { events, after } = isRun ? await planRewriting(client, options, plan) : plan;
-  if (rewritesOutside(job.request, plan, { events, after })) return rollback(client, outOfScope());
+  const run = isRun ? await prove({ ...decided, ...(await planRewriting(client, options, plan)) }) : shown;
+  if (rewritesOutside(job.request, plan, run)) return rollback(client, outOfScope());
   const accepted = { accepted: problems === null, ...(refusal && { refusal }) };
-  return rollback(client, showSentSql(client, { ...shown, events, after, ...accepted }));
+  return rollback(client, showSentSql(client, { ...shown, ...run, ...accepted }));
+}
+
+type RunBatch = Pick<Plan, 'events' | 'after' | 'proof'>;
+
+/**
+ * Returns the function that carries out the rest of a batch after its statements and adds the proof. It adds nothing if
+ * the request needs no proof.
+ */
+async function startProving<C>(
+  client: pg.ClientBase,
+  {
+    options,
+    job: { request },
+    begun,
+    waits,
+  }: Pick<PreparationInput<C>, 'options' | 'begun' | 'waits'> & { job: Job<C> },
+): Promise<(decided: DecidedBatch<C>) => Promise<RunBatch>> {
+  if (request.proves !== true) return ({ events, after }) => Promise.resolve({ events, after });
+  const prove = await startProof(client, options, begun.point);
+  return async (decided) => {
+    const { events, after } = decided;
+    const changes = await changesBefore(client, events);
+    const batch = await prepare({ ...decided, options, request, begun, waits, changes }, false);
+    return { events, after, proof: await prove(batch) };
+  };
 }
 
 const planRewriting = async (
   client: pg.ClientBase,
-  { location }: PipelineOptions,
-  plan: Plan & Pick<DecidedBatch, 'facts'>,
+  { location: { schema } }: PipelineOptions,
+  { before, events, after, decided: { facts } }: DecidedPlan<unknown>,
 ): Promise<Pick<Plan, 'events' | 'after'>> =>
-  plan.facts === undefined
-    ? plan
-    : withRewrittenObjects(client, { ...plan, facts: plan.facts, schema: location.schema });
+  facts === undefined ? { events, after } : withRewrittenObjects(client, { before, events, after, facts, schema });
+
+type DecidedPlan<C> = Plan<C> & { decided: DecidedBatch<C> };
 
 /**
  * True if PostgreSQL rewrote objects outside the caller's collections. Views belong to no collection, so a caller who
@@ -378,10 +405,7 @@ const rewritesOutside = (
   );
 
 /** Checks that acknowledgements match findings. The policy does not reject plans. */
-async function planOf<C>(
-  client: pg.ClientBase,
-  deciding: DecideOptions<C>,
-): Promise<(Plan<C> & Pick<DecidedBatch, 'facts'>) | Refusal> {
+async function planOf<C>(client: pg.ClientBase, deciding: DecideOptions<C>): Promise<DecidedPlan<C> | Refusal> {
   const decided = await decideBatch(client, deciding);
   if (decided.kind === 'refused') return decided;
   const { command, events, statements, after, warnings, judging, preparation } = decided;
@@ -395,7 +419,7 @@ async function planOf<C>(
   if (problems.length > 0) return { kind: 'refused', problems };
   const { state: before } = deciding.begun.point;
   const plan = { kind: 'planned' as const, command, before, after, events, statements, warnings, accepted: null };
-  return { ...plan, facts: decided.facts, ...(preparation && { preparation }) };
+  return { ...plan, decided, ...(preparation && { preparation }) };
 }
 
 function showSentSql<C>(client: pg.ClientBase, plan: Plan<C> | Refusal): Plan<C> | Refusal {

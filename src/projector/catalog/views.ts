@@ -40,12 +40,26 @@ const RESTORING = sql`
   UNION ALL SELECT 2, pg_catalog.format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT %s', ${NAME}, a.attname, pg_catalog.pg_get_expr(e.adbin, e.adrelid))
     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
    WHERE a.attrelid = c.oid
+  UNION ALL SELECT 2, pg_catalog.format('ALTER MATERIALIZED VIEW %s ALTER COLUMN %I SET %s', ${NAME}, a.attname, o.text)
+    FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid, LATERAL (VALUES
+           (CASE WHEN a.attstattarget >= 0 THEN pg_catalog.format('STATISTICS %s', a.attstattarget) END),
+           (CASE WHEN a.attstorage <> t.typstorage THEN pg_catalog.format('STORAGE %s',
+             CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END) END),
+           (CASE a.attcompression WHEN 'p' THEN 'COMPRESSION pglz' WHEN 'l' THEN 'COMPRESSION lz4' END),
+           (pg_catalog.format('(%s)', nullif(pg_catalog.array_to_string(a.attoptions, ', '), '')))) o (text)
+   WHERE c.relkind = 'm' AND a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND o.text <> '()'
   UNION ALL SELECT 3, pg_catalog.pg_get_ruledef(r.oid) FROM pg_catalog.pg_rewrite r
    WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN'
   UNION ALL SELECT 3, pg_catalog.pg_get_triggerdef(t.oid) FROM pg_catalog.pg_trigger t
    WHERE t.tgrelid = c.oid AND NOT t.tgisinternal
   UNION ALL SELECT 4, pg_catalog.format('ALTER %s %s OWNER TO %I', ${ALTER}, ${NAME}, pg_catalog.pg_get_userbyid(c.relowner))
    WHERE pg_catalog.pg_get_userbyid(c.relowner) <> current_user`;
+
+const RESTORING_INDEX = sql`
+  SELECT pg_catalog.format('COMMENT ON INDEX %I.%I IS %L', n.nspname, ic.relname, d.description)
+    FROM pg_catalog.pg_description d
+   WHERE d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objoid = ic.oid AND d.objsubid = 0
+  UNION ALL SELECT pg_catalog.format('ALTER MATERIALIZED VIEW %s CLUSTER ON %I', ${NAME}, ic.relname) WHERE i.indisclustered`;
 
 /** SQL for the id of the rule. Null for the query of the view. */
 const RULE = sql`CASE WHEN ${IS_RULE} THEN ${RULE_ID} END`;
@@ -61,7 +75,8 @@ SELECT c.relname::text AS id, c.relkind::text AS kind,
     WHERE d.objoid = c.oid AND d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objsubid = 0) AS comment,
   c.relispopulated AS populated,
   CASE WHEN c.relkind = 'm' THEN coalesce((SELECT pg_catalog.json_agg(pg_catalog.json_build_object('name', ic.relname, 'unique', i.indisunique,
-      'definition', pg_catalog.substr(pg_catalog.pg_get_indexdef(i.indexrelid), pg_catalog.strpos(pg_catalog.pg_get_indexdef(i.indexrelid), ' USING ') + 1))
+      'definition', pg_catalog.substr(pg_catalog.pg_get_indexdef(i.indexrelid), pg_catalog.strpos(pg_catalog.pg_get_indexdef(i.indexrelid), ' USING ') + 1),
+      'restoring', (SELECT coalesce(pg_catalog.array_agg(r.text ORDER BY r.text), '{}') FROM (${RESTORING_INDEX}) AS r (text)))
       ORDER BY ic.relname COLLATE "C")
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class ic ON ic.oid = i.indexrelid WHERE i.indrelid = c.oid), '[]') END AS indexes,
   (SELECT coalesce(pg_catalog.array_agg(r.text ORDER BY r.rank, r.text), '{}') FROM (${RESTORING}) AS r (rank, text)) AS restoring,
@@ -95,7 +110,7 @@ type Row = Pick<CatalogObject, 'id' | 'comment' | 'populated' | 'restoring' | 'u
   options: string | null;
   method: string | null;
   tablespace: string | null;
-  indexes: { name: string; unique: boolean; definition: string }[] | null;
+  indexes: { name: string; unique: boolean; definition: string; restoring: string[] }[] | null;
 };
 
 /** Returns the views, keyed by `objectKey`. @param names limits the result; all views of the schema if absent */
@@ -111,7 +126,8 @@ export async function readViews(
     const withUnique = indexes?.map(({ name, unique, definition }): ObjectIndex =>
       unique ? { name, unique, definition } : { name, definition },
     );
-    const more = { indexes: withUnique ?? null, enabled: null, restoring, uses, extension };
+    const restoringIndexes = new Map(indexes?.map((each) => [each.name, each.restoring]));
+    const more = { restoringIndexes, indexes: withUnique ?? null, enabled: null, restoring, uses, extension };
     const view = { kind, id, query: row.query, definition: definitionOf(row, kind), comment, populated, ...more };
     return [objectKey(view), view];
   });

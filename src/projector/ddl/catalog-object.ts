@@ -49,8 +49,10 @@ export interface CatalogObject {
   enabled: Enabled | null;
   /** False for a materialized view without data. */
   populated: boolean;
-  /** Statements for owner, privileges, comments on columns, defaults, triggers, rules and statistics target. */
+  /** Statements for owner, privileges, comments and settings of columns, triggers, rules and statistics target. */
   restoring: string[];
+  /** Statements for the comment and CLUSTER of each index, by its name. Absent for a kind without indexes. */
+  restoringIndexes?: ReadonlyMap<string, readonly string[]>;
   uses: ObjectUse[];
   /** The extension that owns the object. */
   extension: string | null;

@@ -149,17 +149,19 @@ function creationStatements(schema: string, creation: Creation): Statement[] {
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
   const kept =
     replaces === null ? { restoring: known?.restoring ?? [], comment: null } : { ...replaces, restoring: [] };
-  const restored = kept.restoring.map((text) =>
-    statement(restoringStatement(text), `restore privileges and settings of ${object.id}`),
-  );
+  const restore = (text: string): Statement =>
+    statement(restoringStatement(text), `restore privileges and settings of ${object.id}`);
   const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`, COMMENT_LOCK);
   const verb = isNew ? 'create' : isChanged ? 'change' : 'recreate';
   return [
     statement(creationSql(schema, creation), `${verb} ${kindWords(object)} ${object.id}`, creationLock(creation)),
-    ...restored,
+    ...kept.restoring.map(restore),
     ...enableAfterCreation(schema, creation, statement),
     ...(object.comment === kept.comment ? [] : [comment]),
-    ...(object.indexes ?? []).map((each) => statement(createIndex(name, each), `create index ${each.name}`)),
+    ...(object.indexes ?? []).flatMap((each) => [
+      statement(createIndex(name, each), `create index ${each.name}`),
+      ...(known?.restoringIndexes?.get(each.name) ?? []).map(restore),
+    ]),
   ];
 }
 

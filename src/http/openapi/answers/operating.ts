@@ -278,5 +278,21 @@ export const plan = z
       .describe(
         'Steps that are executed first, while the tables stay in use. PostgreSQL has then executed nothing yet',
       ),
+    proof: z
+      .strictObject({
+        differences: differences.describe('Differences between the log and the database that did not exist before'),
+        properties: z
+          .array(
+            z.strictObject({
+              object: text.describe('The type and the name of the object in PostgreSQL'),
+              property: text,
+              before: textOrNull.describe('Null: the object did not have the property'),
+              after: textOrNull.describe('Null: the object no longer has the property'),
+            }),
+          )
+          .describe('Properties that the log does not describe, and that the change altered'),
+      })
+      .optional()
+      .describe('With `prove`, if PostgreSQL accepted the change'),
   })
   .meta({ id: 'Plan' });

@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import { json } from '../support/client.js';
+import { asSuperuser } from '../support/postgres.js';
+import { withService } from '../support/with-service.js';
+
+const MEMBERS = {
+  collection: 'members',
+  schema: { comment: 'People' },
+  fields: [
+    { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true, has_auto_increment: true } },
+    { field: 'name', type: 'string', interface: 'input', schema: { comment: 'Full name' } },
+    { field: 'age', type: 'integer', interface: 'input' },
+    { field: 'town', type: 'string', interface: 'input', schema: { is_indexed: true } },
+  ],
+};
+
+/** Objects that a new type of `age` creates again, and others that it leaves alone. */
+const OBJECTS = [
+  ['function', 'CREATE FUNCTION is_adult(age bigint) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN age > 17'],
+  ['function', 'CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$'],
+  [
+    'view',
+    'CREATE VIEW adults WITH (security_barrier = true) AS SELECT id, name, age FROM members WHERE is_adult(age)',
+  ],
+  [
+    'materialized_view',
+    'CREATE MATERIALIZED VIEW ages AS SELECT age, count(*) AS n, min(town) AS towns FROM members GROUP BY age',
+  ],
+  ['trigger', 'CREATE TRIGGER keep BEFORE UPDATE OF age ON members FOR EACH ROW EXECUTE FUNCTION keep()'],
+  ['policy', 'CREATE POLICY adults ON members USING (age > 17)'],
+  ['row_security', 'ALTER TABLE members ENABLE ROW LEVEL SECURITY'],
+  ['statistics', 'CREATE STATISTICS towns ON age, town FROM members'],
+] as const;
+
+/** Properties that no event describes. */
+const PROPERTIES = [
+  'GRANT SELECT ON adults TO PUBLIC',
+  'GRANT UPDATE (name) ON adults TO PUBLIC',
+  'GRANT SELECT ON ages TO PUBLIC',
+  'GRANT SELECT ON members TO PUBLIC',
+  'GRANT USAGE ON SEQUENCE members_id_seq TO PUBLIC',
+  'REVOKE EXECUTE ON FUNCTION is_adult(bigint) FROM PUBLIC',
+  `COMMENT ON COLUMN adults.name IS 'First name'`,
+  `COMMENT ON CONSTRAINT members_pkey ON members IS 'The key'`,
+  `COMMENT ON INDEX members_town_index IS 'For the search'`,
+  `COMMENT ON COLUMN ages.n IS 'Number of members'`,
+  `COMMENT ON INDEX ages_n IS 'For the sorting'`,
+  'ALTER MATERIALIZED VIEW ages CLUSTER ON ages_n',
+  'ALTER MATERIALIZED VIEW ages ALTER COLUMN towns SET STORAGE EXTERNAL',
+  'ALTER MATERIALIZED VIEW ages ALTER COLUMN towns SET COMPRESSION pglz',
+  'ALTER MATERIALIZED VIEW ages ALTER COLUMN n SET (n_distinct = 5, n_distinct_inherited = 6)',
+  `ALTER VIEW adults ALTER COLUMN name SET DEFAULT 'nobody'`,
+  'ALTER MATERIALIZED VIEW ages ALTER COLUMN age SET STATISTICS 500',
+  'ALTER STATISTICS towns SET STATISTICS 700',
+  'ALTER TABLE members CLUSTER ON members_town_index',
+  'ALTER TABLE members SET (fillfactor = 70)',
+  'ALTER TABLE members REPLICA IDENTITY FULL',
+  'ALTER TABLE members ALTER COLUMN name SET STORAGE EXTERNAL',
+  'ALTER TABLE members ALTER COLUMN age SET STATISTICS 900',
+  'ALTER TABLE members ALTER COLUMN town SET (n_distinct = 5)',
+];
+
+const OTHER_ROLE = 'dps_prove_other';
+
+type Found = { properties: string[] } | { differences: string[] };
+
+/** What is lost, and how the proof names it. */
+const LOSSES: readonly (readonly [loss: string, found: Found])[] = [
+  ['REVOKE SELECT ON adults FROM PUBLIC', { properties: ['view public.adults: SELECT for PUBLIC'] }],
+  ['REVOKE UPDATE (name) ON adults FROM PUBLIC', { properties: ['view column public.adults.name: UPDATE for PUBLIC'] }],
+  ['GRANT INSERT ON adults TO PUBLIC', { properties: ['view public.adults: INSERT for PUBLIC'] }],
+  ['REVOKE SELECT ON ages FROM PUBLIC', { properties: ['materialized view public.ages: SELECT for PUBLIC'] }],
+  ['REVOKE SELECT ON members FROM PUBLIC', { properties: ['table public.members: SELECT for PUBLIC'] }],
+  ['GRANT SELECT (name) ON members TO PUBLIC', { properties: ['table column public.members.name: SELECT for PUBLIC'] }],
+  [
+    'REVOKE USAGE ON SEQUENCE members_id_seq FROM PUBLIC',
+    { properties: ['sequence public.members_id_seq: USAGE for PUBLIC'] },
+  ],
+  [
+    'GRANT EXECUTE ON FUNCTION is_adult(bigint) TO PUBLIC',
+    { properties: ['function public.is_adult(bigint): EXECUTE for PUBLIC'] },
+  ],
+  [`ALTER FUNCTION keep() OWNER TO ${OTHER_ROLE}`, { properties: ['function public.keep(): owner'] }],
+  [`ALTER STATISTICS towns OWNER TO ${OTHER_ROLE}`, { properties: ['statistics object public.towns: owner'] }],
+  ['COMMENT ON COLUMN adults.name IS NULL', { properties: ['view column public.adults.name: comment'] }],
+  [
+    'COMMENT ON CONSTRAINT members_pkey ON members IS NULL',
+    { properties: ['table constraint members_pkey on public.members: comment'] },
+  ],
+  ['COMMENT ON INDEX members_town_index IS NULL', { properties: ['index public.members_town_index: comment'] }],
+  [`COMMENT ON COLUMN ages.n IS 'Other'`, { properties: ['materialized view column public.ages.n: comment'] }],
+  ['ALTER VIEW adults ALTER COLUMN name DROP DEFAULT', { properties: ['view column public.adults.name: default'] }],
+  [
+    'ALTER MATERIALIZED VIEW ages ALTER COLUMN age SET STATISTICS -1',
+    { properties: ['materialized view column public.ages.age: statistics target'] },
+  ],
+  ['REFRESH MATERIALIZED VIEW ages WITH NO DATA', { properties: ['materialized view public.ages: rows'] }],
+  ['ALTER STATISTICS towns SET STATISTICS -1', { properties: ['statistics object public.towns: statistics target'] }],
+  ['ALTER TABLE members SET WITHOUT CLUSTER', { properties: ['index public.members_town_index: clustered'] }],
+  ['ALTER VIEW adults RESET (security_barrier)', { properties: ['view adults: definition'] }],
+  [`COMMENT ON VIEW adults IS 'Other'`, { differences: ['adults comment'] }],
+  [`COMMENT ON FUNCTION keep() IS 'Other'`, { differences: ['keep() comment'] }],
+  ['ALTER FUNCTION keep() SECURITY DEFINER', { properties: ['function keep(): definition'] }],
+  ['ALTER TABLE members DISABLE TRIGGER keep', { differences: ['keep on members enabled'] }],
+  ['DROP TRIGGER keep ON members', { differences: ['keep on members trigger'] }],
+  ['DROP POLICY adults ON members', { differences: ['adults on members policy'] }],
+  ['ALTER TABLE members DISABLE ROW LEVEL SECURITY', { differences: ['members row_security'] }],
+  ['ALTER TABLE members RESET (fillfactor)', { properties: ['table public.members: options'] }],
+  ['ALTER TABLE members REPLICA IDENTITY DEFAULT', { properties: ['table public.members: replica identity'] }],
+  [
+    'ALTER TABLE members ALTER COLUMN name SET STORAGE EXTENDED',
+    { properties: ['table column public.members.name: storage'] },
+  ],
+  [
+    'ALTER TABLE members ALTER COLUMN age SET STATISTICS -1',
+    { properties: ['table column public.members.age: statistics target'] },
+  ],
+  [
+    'ALTER TABLE members ALTER COLUMN town RESET (n_distinct)',
+    { properties: ['table column public.members.town: options'] },
+  ],
+  [`COMMENT ON TABLE members IS NULL`, { differences: ['members schema.comment'] }],
+  [`COMMENT ON COLUMN members.name IS NULL`, { differences: ['members schema.comment'] }],
+  ['DROP INDEX members_town_index', { differences: ['members index members_town_index'] }],
+  ['ALTER TABLE members ALTER COLUMN town SET NOT NULL', { differences: ['members schema.is_nullable'] }],
+];
+
+interface Proof {
+  differences: { collection: string; field?: string; member: string }[];
+  properties: { object: string; property: string; before: string | null; after: string | null }[];
+}
+
+interface Plan {
+  accepted: boolean;
+  errors?: unknown;
+  proof?: Proof;
+}
+
+describe('the proof of a change', function () {
+  this.timeout(300_000);
+  const { service, api, client } = withService({
+    settings: { OBJECTS: 'on' },
+    consistent: true,
+    atEnd: () => asRoot(`DROP OWNED BY ${OTHER_ROLE}`, `DROP ROLE ${OTHER_ROLE}`),
+  });
+  let diff: object;
+
+  const asRoot = (...texts: string[]): Promise<void> => asSuperuser(service.databaseUrl, ...texts);
+  const prove = (query = 'prove'): Promise<Plan> => api.ok<Plan>('POST', `/schema/apply?${query}`, diff);
+
+  before(async () => {
+    await api.ok('POST', '/collections', MEMBERS);
+    for (const [kind, definition] of OBJECTS)
+      await api.ok('POST', '/objects', {
+        kind,
+        definition,
+        ...(kind === 'materialized_view' && { indexes: [{ name: 'ages_n', definition: 'USING btree (n)' }] }),
+      });
+    for (const text of PROPERTIES) await api.sql(text);
+    await asRoot(`CREATE ROLE ${OTHER_ROLE}`);
+    const snapshot = await api.ok<{ fields: { field: string; type: string; schema: object }[] }>(
+      'GET',
+      '/schema/snapshot',
+    );
+    const age = snapshot.fields.find(({ field }) => field === 'age');
+    Object.assign(age ?? {}, { type: 'bigInteger', schema: { ...age?.schema, data_type: 'bigint' } });
+    diff = await api.ok('POST', '/schema/diff', snapshot);
+  });
+
+  it('finds nothing if all objects that are created again keep their properties, and changes nothing', async () => {
+    const before = await api.ok('GET', '/schema/snapshot');
+    const { accepted, proof, errors } = await prove();
+    expect(accepted, JSON.stringify(errors)).to.equal(true);
+    expect(proof).to.deep.equal({ differences: [], properties: [] });
+    expect(await prove('dry_run')).not.to.have.property('proof');
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
+  });
+
+  for (const [loss, found] of LOSSES)
+    it(`finds the effect of ${loss}`, async () => {
+      await asRoot(
+        `CREATE OR REPLACE FUNCTION lose() RETURNS event_trigger SECURITY DEFINER LANGUAGE plpgsql AS $lose$
+           BEGIN
+             IF current_setting('lose.runs', true) = 'yes' OR to_regclass('public.adults') IS NULL THEN RETURN; END IF;
+             PERFORM set_config('lose.runs', 'yes', true);
+             BEGIN
+               SET LOCAL search_path = public;
+               ${loss};
+             EXCEPTION WHEN undefined_table OR undefined_object OR undefined_function THEN NULL;
+             END;
+             PERFORM set_config('lose.runs', 'no', true);
+           END $lose$`,
+        'CREATE EVENT TRIGGER lose ON ddl_command_end EXECUTE FUNCTION lose()',
+      );
+      try {
+        const { accepted, proof, errors } = await prove();
+        expect(accepted, JSON.stringify(errors)).to.equal(true);
+        const properties = proof?.properties.map(({ object, property }) => `${object}: ${property}`);
+        const differences = proof?.differences.map(({ collection, member }) => `${collection} ${member}`);
+        if ('properties' in found) expect(properties).to.deep.equal(found.properties);
+        else expect(differences).to.deep.equal(found.differences);
+      } finally {
+        await asRoot('DROP EVENT TRIGGER lose', 'DROP FUNCTION lose()');
+      }
+    });
+
+  it('cannot be combined with a plan that executes nothing', async () => {
+    for (const other of ['explain', 'online']) {
+      const answer = await client(`/schema/apply?prove&${other}`, json(diff, 'POST'));
+      expect(answer.status).to.equal(400);
+      expect(answer.text).to.include(`prove cannot be combined with ${other}.`).and.include('"path":"prove"');
+    }
+  });
+});
