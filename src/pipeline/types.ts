@@ -155,7 +155,7 @@ export interface RequestContext {
 /** A plan stores no response. */
 export type PlanRequest = Omit<RequestContext, 'idempotency'>;
 
-/** What a dry run found after the change was carried out. Both lists are empty if nothing was wrong. */
+/** The result of a comparison after a change was carried out. Both lists are empty if only the planned change differs. */
 export interface Proof {
   /** Differences between the log, the rows of the service and the catalog that did not exist before the change. */
   differences: Difference[];

@@ -113,6 +113,7 @@ describe('dps --json prints valid JSON when it', () => {
     const file = await without('note');
     expect(await run('diff', file)).to.include.keys('hash', 'diff');
     expect(await run('lint', file, '--level', 'danger')).to.be.an('object');
+    expect(await run('prove', file)).to.deep.include({ accepted: true, proof: { differences: [], properties: [] } });
     expect(await run('apply', file, '--yes', '--allow-drop', 'articles.note')).to.include.keys('batch', 'position');
     expect(await run('apply', file, '--yes')).to.include({ applied: false });
     const filled = await required('title');

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { json } from '../support/client.js';
+import { dps } from '../support/dps.js';
 import { asSuperuser } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
 
@@ -62,10 +63,10 @@ const PROPERTIES = [
 
 const OTHER_ROLE = 'dps_prove_other';
 
-type Found = { properties: string[] } | { differences: string[] };
+type Effect = { properties: string[] } | { differences: string[] };
 
-/** What is lost, and how the proof names it. */
-const LOSSES: readonly (readonly [loss: string, found: Found])[] = [
+/** Each loss, and how the proof names it. */
+const LOSSES: readonly (readonly [loss: string, effect: Effect])[] = [
   ['REVOKE SELECT ON adults FROM PUBLIC', { properties: ['view public.adults: SELECT for PUBLIC'] }],
   ['REVOKE UPDATE (name) ON adults FROM PUBLIC', { properties: ['view column public.adults.name: UPDATE for PUBLIC'] }],
   ['GRANT INSERT ON adults TO PUBLIC', { properties: ['view public.adults: INSERT for PUBLIC'] }],
@@ -176,33 +177,58 @@ describe('the proof of a change', function () {
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
   });
 
-  for (const [loss, found] of LOSSES)
-    it(`finds the effect of ${loss}`, async () => {
-      await asRoot(
-        `CREATE OR REPLACE FUNCTION lose() RETURNS event_trigger SECURITY DEFINER LANGUAGE plpgsql AS $lose$
+  /** Runs `work` while each command of the database ends with a loss. */
+  async function withLoss(loss: string, work: () => Promise<void>): Promise<void> {
+    await asRoot(
+      `CREATE FUNCTION lose() RETURNS event_trigger SECURITY DEFINER LANGUAGE plpgsql AS $lose$
+         BEGIN
+           IF current_setting('lose.runs', true) = 'yes' OR to_regclass('public.adults') IS NULL THEN RETURN; END IF;
+           PERFORM set_config('lose.runs', 'yes', true);
            BEGIN
-             IF current_setting('lose.runs', true) = 'yes' OR to_regclass('public.adults') IS NULL THEN RETURN; END IF;
-             PERFORM set_config('lose.runs', 'yes', true);
-             BEGIN
-               SET LOCAL search_path = public;
-               ${loss};
-             EXCEPTION WHEN undefined_table OR undefined_object OR undefined_function THEN NULL;
-             END;
-             PERFORM set_config('lose.runs', 'no', true);
-           END $lose$`,
-        'CREATE EVENT TRIGGER lose ON ddl_command_end EXECUTE FUNCTION lose()',
-      );
-      try {
+             SET LOCAL search_path = public;
+             ${loss};
+           EXCEPTION WHEN undefined_table OR undefined_object OR undefined_function THEN NULL;
+           END;
+           PERFORM set_config('lose.runs', 'no', true);
+         END $lose$`,
+      'CREATE EVENT TRIGGER lose ON ddl_command_end EXECUTE FUNCTION lose()',
+    );
+    try {
+      await work();
+    } finally {
+      await asRoot('DROP EVENT TRIGGER lose', 'DROP FUNCTION lose()');
+    }
+  }
+
+  for (const [loss, effect] of LOSSES)
+    it(`finds the effect of ${loss}`, () =>
+      withLoss(loss, async () => {
         const { accepted, proof, errors } = await prove();
         expect(accepted, JSON.stringify(errors)).to.equal(true);
         const properties = proof?.properties.map(({ object, property }) => `${object}: ${property}`);
         const differences = proof?.differences.map(({ collection, member }) => `${collection} ${member}`);
-        if ('properties' in found) expect(properties).to.deep.equal(found.properties);
-        else expect(differences).to.deep.equal(found.differences);
-      } finally {
-        await asRoot('DROP EVENT TRIGGER lose', 'DROP FUNCTION lose()');
-      }
-    });
+        if ('properties' in effect) expect(properties).to.deep.equal(effect.properties);
+        else expect(differences).to.deep.equal(effect.differences);
+      }));
+
+  it('of dps shows what differs, with exit code 1', async () => {
+    await withLoss(
+      'REVOKE SELECT ON adults FROM PUBLIC; COMMENT ON VIEW adults IS NULL; DROP POLICY IF EXISTS adults ON members',
+      async () => {
+        const { code, out } = await dps(
+          ['prove', '-'],
+          { DPS_URL: service.url, DPS_TOKEN: service.adminToken },
+          { stdin: JSON.stringify(diff) },
+        );
+        expect(code, out).to.equal(1);
+        expect(out.split('\n').slice(-3)).to.deep.equal([
+          'Something else differs after the change:',
+          '  catalog adults on members policy: expected "policy", found nothing',
+          '  view public.adults SELECT for PUBLIC: "granted" became nothing',
+        ]);
+      },
+    );
+  });
 
   it('cannot be combined with a plan that executes nothing', async () => {
     for (const other of ['explain', 'online']) {

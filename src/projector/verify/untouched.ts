@@ -122,9 +122,9 @@ WITH relation AS (
 SELECT pg_catalog.concat_ws('/', p.class, p.oid, p.sub) AS oid, o.type || ' ' || o.identity AS object, p.property, p.value
   FROM property p, pg_catalog.pg_identify_object(p.class, p.oid, p.sub) o`;
 
-type Properties = ReadonlyMap<string, ReadonlyMap<string, Property>>;
+type Properties = ReadonlyMap<string, OfObject>;
 
-export interface Untouched {
+interface Untouched {
   byOid: Properties;
   byName: Properties;
 }
@@ -161,12 +161,18 @@ export async function changedProperties(before: Untouched, after: Untouched): Pr
     if (slice.isOver()) await slice.yield();
     const [first] = old.values();
     const now = after.byOid.get(oid) ?? (first && after.byName.get(first.object));
-    if (now === undefined) continue;
-    for (const [property, { object, value }] of old)
-      if (now.get(property)?.value !== value)
-        changed.push({ object, property, before: value, after: now.get(property)?.value ?? null });
-    for (const [property, { object, value }] of now)
-      if (!old.has(property)) changed.push({ object, property, before: null, after: value });
+    if (now !== undefined) changed.push(...compareProperties(old, now));
   }
   return changed;
+}
+
+type OfObject = ReadonlyMap<string, Property>;
+
+function compareProperties(before: OfObject, after: OfObject): ChangedProperty[] {
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((property) => {
+    const [old, now] = [before.get(property), after.get(property)];
+    const object = (old ?? now)?.object;
+    if (object === undefined || old?.value === now?.value) return [];
+    return { object, property, before: old?.value ?? null, after: now?.value ?? null };
+  });
 }
