@@ -18,8 +18,10 @@ export function formerNames(): FormerNames {
   /** Former field names. The key is the former name of the collection with the current name of the field. */
   const fields = new Map<string, string>();
   const collection = (name: string): string => collections.get(name) ?? name;
-  const keyOf = (of: string, name: string): string => memberKey(collection(of), name);
   const created = new Set<string>();
+  /** Names that no collection can have, by former name: created collections may have that of an older one. */
+  const keyOf = (of: string, name: string): string =>
+    memberKey(created.has(of) ? `\0${collection(of)}` : collection(of), name);
 
   return {
     add(event) {

@@ -234,4 +234,17 @@ describe('reverting past reused names', () => {
     await apply(await back(then));
     expect(await api.sql(`SELECT inhparent::regclass::text AS parent FROM pg_inherits`)).deep.equal([{ parent: 'c' }]);
   });
+
+  it('changes a parent before its children when a table that returns has the name of the parent', async () => {
+    await create('t', 'a');
+    await api.sql('CREATE TABLE p (id int PRIMARY KEY, a int); CREATE TABLE c () INHERITS (p)');
+    await api.ok('POST', '/schema/adopt', { tables: ['p', 'c'] });
+    const then = await api.head();
+    await api.ok('POST', '/fields/t/a/rename', { to: 'b' });
+    await api.ok('DELETE', '/collections/t');
+    await api.ok('POST', '/collections/p/rename', { to: 't' });
+    await api.ok('PATCH', '/fields/t/a', { type: 'bigInteger' });
+    await apply(await back(then));
+    expect((await back(then)).diff).deep.equal({ collections: [], fields: [], relations: [] });
+  });
 });

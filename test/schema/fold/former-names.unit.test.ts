@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { collectionsNamed } from '../../../src/schema/fold/former-names.js';
+import { collectionsNamed, formerNames } from '../../../src/schema/fold/former-names.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import { accept } from '../../support/given.js';
@@ -41,5 +41,18 @@ describe('the names of collections in a batch', () => {
     );
     expect(called('n')).to.deep.equal([': a,n']);
     expect(called('a')).to.deep.equal(['1: a', ': a,n']);
+  });
+});
+
+describe('the names before a batch', () => {
+  it('keep the fields of a new table apart from those of another one that had its name', () => {
+    const former = formerNames();
+    const renamed = { ...event('field.renamed', 'a', { to: 'now' }), field: 'old' } as LogEvent;
+    for (const each of [rename('a', 'b'), event('collection.created', 'a', {}), renamed]) former.add(each);
+    expect([former.collection('b'), former.field('b', 'now'), former.field('a', 'now')]).to.deep.equal([
+      'a',
+      'now',
+      'old',
+    ]);
   });
 });
