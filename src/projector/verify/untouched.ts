@@ -169,10 +169,11 @@ export async function changedProperties(before: Untouched, after: Untouched): Pr
 type OfObject = ReadonlyMap<string, Property>;
 
 function compareProperties(before: OfObject, after: OfObject): ChangedProperty[] {
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((property) => {
-    const [old, now] = [before.get(property), after.get(property)];
-    const object = (old ?? now)?.object;
-    if (object === undefined || old?.value === now?.value) return [];
-    return { object, property, before: old?.value ?? null, after: now?.value ?? null };
+  return [...new Map([...after, ...before])].flatMap(([property, { object }]) => {
+    const [old, now] = [before, after].map((each) => each.get(property)?.value ?? null) as [
+      string | null,
+      string | null,
+    ];
+    return old === now ? [] : [{ object, property, before: old, after: now }];
   });
 }
