@@ -155,7 +155,7 @@ export interface RequestContext {
 /** A plan stores no response. */
 export type PlanRequest = Omit<RequestContext, 'idempotency'>;
 
-/** The result of a comparison after a change was carried out. Both lists are empty if only the planned change differs. */
+/** The effects of a change that its plan does not contain. Both lists are empty if there are none. */
 export interface Proof {
   /** Differences between the log, the rows of the service and the catalog that did not exist before the change. */
   differences: Difference[];

@@ -166,8 +166,9 @@ export function listCollections({ before, after, events }: Batch): string[] {
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
   const isOutside = (name: string): boolean => !isInScope(scope, name);
   return (
-    events.some((event) => isEventOutside(event, isOutside) && !followsTable(event, events, before)) ||
-    namesChanged(before, after).some(isOutside)
+    events.some(
+      (event) => isEventOutside(event, isOutside) && (grantsPrivileges(event) || !followsTable(event, events, before)),
+    ) || namesChanged(before, after).some(isOutside)
   );
 }
 
@@ -183,6 +184,12 @@ function isEventOutside(event: LogEvent, isOutside: (name: string) => boolean): 
  */
 const restoresTable = (event: NewEvent): boolean =>
   event.type === 'collection.created' && event.data.restored !== undefined;
+
+/** A diff also decides which privileges roles have on a column from the trash. */
+const grantsPrivileges = (event: LogEvent): boolean =>
+  changesObjects(event) &&
+  event.subject.kind === 'privileges' &&
+  (event.type === 'object.created' || event.type === 'object.updated');
 
 function namesChanged(before: State, after: State): string[] {
   if (before.collections === after.collections) return [];

@@ -211,7 +211,7 @@ describe('the proof of a change', function () {
         else expect(differences).to.deep.equal(effect.differences);
       }));
 
-  it('of dps shows what differs, with exit code 1', async () => {
+  it('is printed by dps prove, with exit code 1', async () => {
     await withLoss(
       'REVOKE SELECT ON adults FROM PUBLIC; COMMENT ON VIEW adults IS NULL; DROP POLICY IF EXISTS adults ON members',
       async () => {
@@ -222,7 +222,7 @@ describe('the proof of a change', function () {
         );
         expect(code, out).to.equal(1);
         expect(out.split('\n').slice(-3)).to.deep.equal([
-          'Something else differs after the change:',
+          'The change has other effects:',
           '  catalog adults on members policy: expected "policy", found nothing',
           '  view public.adults SELECT for PUBLIC: "granted" became nothing',
         ]);
@@ -230,7 +230,17 @@ describe('the proof of a change', function () {
     );
   });
 
-  it('cannot be combined with a plan that executes nothing', async () => {
+  it('is empty for a planned change of privileges', async () => {
+    const snapshot = await api.ok<{ objects: object[] }>('GET', '/schema/snapshot');
+    const privileges = { kind: 'privileges', id: `${OTHER_ROLE} on members`, definition: [{ name: 'SELECT' }] };
+    const objects = [...snapshot.objects, { comment: null, ...privileges }];
+    const granted = await api.ok('POST', '/schema/diff?mode=merge', { ...snapshot, objects });
+    const { accepted, proof, errors } = await api.ok<Plan>('POST', '/schema/apply?prove', granted);
+    expect(accepted, JSON.stringify(errors)).to.equal(true);
+    expect(proof).to.deep.equal({ differences: [], properties: [] });
+  });
+
+  it('rejects explain and online', async () => {
     for (const other of ['explain', 'online']) {
       const answer = await client(`/schema/apply?prove&${other}`, json(diff, 'POST'));
       expect(answer.status).to.equal(400);

@@ -34,8 +34,8 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
 }
 
 /**
- * Executes a diff or a snapshot, compares the database, and rolls it back. Exit code 1 if anything but the planned
- * change differs, 2 if PostgreSQL rejects the change, 3 if the policy blocks it.
+ * Executes a diff or a snapshot, compares the database, and rolls it back. Exit code 1 if the change
+ * has other effects, 2 if PostgreSQL rejects the change, 3 if the policy blocks it.
  */
 export async function prove(invocation: Invocation): Promise<ExitCode> {
   const { values, terminal } = invocation;
@@ -52,10 +52,10 @@ export async function prove(invocation: Invocation): Promise<ExitCode> {
 }
 
 function describeProof({ differences, properties }: NonNullable<Plan['proof']>): string[] {
-  if (differences.length + properties.length === 0) return ['Proved: nothing but the planned change differs.'];
+  if (differences.length + properties.length === 0) return ['No other effects found.'];
   const show = (value: string | null): string => (value === null ? 'nothing' : JSON.stringify(value));
   return [
-    'Something else differs after the change:',
+    'The change has other effects:',
     ...differences.map(describeDifference),
     ...properties.map(({ object, property, before, after }) =>
       toOneLine(`  ${object} ${property}: ${show(before)} became ${show(after)}`),

@@ -44,11 +44,11 @@ Exit code 0: no findings. 1: findings at the level or above. 2: wrong usage or f
 export function declareProve(program: Command, effect: CommandEffect): void {
   const prove = program
     .command('prove')
-    .summary('execute a change, compare the database, and roll it back')
+    .summary('execute a change, report its other effects, and roll it back')
     .description(
-      `Executes a diff or a snapshot on the database of a running service, compares the database with the log and with its state before the change, and rolls everything back.
+      `Executes a diff or a snapshot on the database of a running service, reports effects that its plan does not contain, and rolls everything back.
 
-Exit code 0: nothing but the planned change differs. 1: something else differs. 2: PostgreSQL rejects the change. 3: the policy rejects it.`,
+Exit code 0: no other effects found. 1: the change has other effects. 2: PostgreSQL rejects the change. 3: the policy rejects it.`,
     )
     .argument('<file>', 'a snapshot, or a diff from "dps diff --output", as JSON or YAML; - for stdin')
     .option('--purge', 'drop deleted objects immediately instead of moving them to the trash')

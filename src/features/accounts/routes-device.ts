@@ -105,11 +105,14 @@ async function finish(
   }
   const { profile } = outcome;
   const user = await userOf(deps, profile, signInCause(req, requestId));
-  metrics.signIn('device', typeof user === 'string' ? user : 'done');
-  if (typeof user === 'string') throw unauthenticated(explainOutcome(user));
+  if (typeof user === 'string') {
+    metrics.signIn('device', user);
+    throw unauthenticated(explainOutcome(user));
+  }
   await auth.exchangeLimit.succeeded(attemptOf(req));
   const proof = { identity: { id: user.identity, session: profile.session } };
   const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
+  metrics.signIn('device', grant === null ? 'failed' : 'done');
   if (grant === null) throw unauthenticated(explainOutcome('failed'));
   return jsonAnswer(200, { data: grant });
 }

@@ -182,7 +182,7 @@ const open = { access: 'anyone', headers: [] } as const;
 /* The redirects to the provider and back. */
 
 async function startSignIn(
-  { oidc }: ProviderDeps,
+  { oidc, metrics }: ProviderDeps,
   req: Request,
   { to, port, challenge }: z.output<typeof loginQuery>,
 ): Promise<Answer> {
@@ -196,6 +196,7 @@ async function startSignIn(
     return redirectAnswer(location, cookie(req, ATTEMPT_COOKIE, attempt));
   } catch (error) {
     if (!(error instanceof OidcError)) throw error;
+    metrics.signIn('browser', error.reason);
     throw refused('UNAVAILABLE', 'The OpenID provider does not respond. Try again later.');
   }
 }

@@ -66,22 +66,39 @@ const shared = {
   scope: tokenScope.required({ actions: true }),
 };
 
-/** Issuers from which everyone can get ID tokens, and their claims that name the owner of a repository. */
-const PUBLIC_ISSUERS: Readonly<Record<string, readonly string[]>> = {
-  'https://token.actions.githubusercontent.com': [
-    'repository',
-    'repository_id',
-    'repository_owner',
-    'repository_owner_id',
+interface PublicIssuer {
+  /**
+   * The beginning of a subject that names the owner. On GitHub, each repository can choose another form of its subject,
+   * such as `environment:production`, so a subject without a pattern may also be that of a stranger.
+   */
+  subject: RegExp;
+  /** Claims that name the owner. */
+  claims: readonly string[];
+}
+
+/** Issuers from which everyone can get ID tokens. */
+const PUBLIC_ISSUERS: ReadonlyMap<string, PublicIssuer> = new Map([
+  [
+    'https://token.actions.githubusercontent.com',
+    {
+      subject: /^(?:repo(?:sitory)?:[^:/*]+\/|repository_(?:id|owner|owner_id):[^:*]+(?::|$))/,
+      claims: ['repository', 'repository_id', 'repository_owner', 'repository_owner_id'],
+    },
   ],
-  'https://gitlab.com': ['project_path', 'project_id', 'namespace_path', 'namespace_id'],
-};
+  [
+    'https://gitlab.com',
+    {
+      subject: /^project_path:[^:/*]+\//,
+      claims: ['project_path', 'project_id', 'namespace_path', 'namespace_id'],
+    },
+  ],
+]);
 
 /** False if a rule for a public issuer accepts the pipelines of strangers: `repo:*`, or `repo:shop*` for `shop-2`. */
 function namesOwner({ issuer, claims: { sub = '', ...others } }: Pick<TrustRule, 'issuer' | 'claims'>): boolean {
-  if (!Object.hasOwn(PUBLIC_ISSUERS, issuer)) return true;
-  const owners = PUBLIC_ISSUERS[issuer] ?? [];
-  return /^[^*]*$|^[^:*]+:[^/*]+\//.test(sub) || owners.some((claim) => others[claim]?.includes('*') === false);
+  const known = PUBLIC_ISSUERS.get(issuer);
+  if (known === undefined) return true;
+  return known.subject.test(sub) || known.claims.some((claim) => others[claim]?.includes('*') === false);
 }
 
 const newRule = z
@@ -93,7 +110,7 @@ const newRule = z
   })
   .refine(namesOwner, {
     message:
-      'must name the owner of the repository before the first "*" ("repo:owner/repository:*"), because everyone can get ID tokens of this issuer',
+      'must name the owner of the repository before the first "*", because everyone can get ID tokens of this issuer. Write "repo:owner/repository:*" on GitHub or "project_path:group/project:*" on gitlab.com, or require "repository_owner" or "namespace_path"',
     path: ['claims', 'sub'],
   });
 

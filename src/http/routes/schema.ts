@@ -37,7 +37,7 @@ const applyQuery = z.strictObject({
   ...schemaChangeQuery,
   purge,
   prove: flag.describe(
-    'Executes the change, compares the database with the log and with its state before the change, rolls everything back, and returns the plan with `proof`',
+    'Executes the change, reports effects that the plan does not contain as `proof`, and rolls everything back',
   ),
 });
 

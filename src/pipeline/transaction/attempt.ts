@@ -335,7 +335,7 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   const plan = await planOf(client, { options, job, begun, waits: at, isDryRun: true });
   if (plan.kind === 'refused') return rollback(client, plan);
   const { decided, ...shown } = plan;
-  const prove = await startProving(client, { options, job, begun, waits: at });
+  const prove = await startProving(client, { options, job, begun, waits: at, after: plan.after });
   // Steps that would be prepared online are not run here, because they would hold locks for a long time.
   const problems =
     plan.preparation === undefined
@@ -365,10 +365,11 @@ async function startProving<C>(
     job: { request },
     begun,
     waits,
-  }: Pick<PreparationInput<C>, 'options' | 'begun' | 'waits'> & { job: Job<C> },
+    after: planned,
+  }: Pick<PreparationInput<C>, 'options' | 'begun' | 'waits' | 'after'> & { job: Job<C> },
 ): Promise<(decided: DecidedBatch<C>) => Promise<RunBatch>> {
   if (request.proves !== true) return ({ events, after }) => Promise.resolve({ events, after });
-  const prove = await startProof(client, options, begun.point);
+  const prove = await startProof(client, options, { state: begun.point.state, after: planned });
   return async (decided) => {
     const { events, after } = decided;
     const changes = await changesBefore(client, events);

@@ -4,9 +4,11 @@ import { sendBatch } from '../../postgres/exchange.js';
 import { areEquivalent } from '../../projector/verify/objects.js';
 import { verify, type Difference } from '../../projector/verify/index.js';
 import { type ChangedProperty, changedProperties, readUntouched } from '../../projector/verify/untouched.js';
-import type { Point } from '../../reads/state-store.js';
 import { changesObjects } from '../../schema/fold/event-schemas.js';
 import { isConsequence } from '../../schema/model/events.js';
+import { type Definition, KINDS } from '../../schema/model/objects.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import { privilegeLines } from '../../schema/model/privileges.js';
 import { type State, getObject } from '../../schema/model/state.js';
 import type { PipelineOptions, Proof } from '../types.js';
 import type { Batch } from './commit.js';
@@ -15,21 +17,22 @@ import type { Batch } from './commit.js';
 export async function startProof(
   client: pg.ClientBase,
   { location: { schema, schemas }, objects }: PipelineOptions,
-  { state }: Point,
+  { state, after }: { state: State; after: State },
 ): Promise<(batch: Pick<Batch, 'done' | 'statements'>) => Promise<Proof>> {
-  const compare = async (after: State): Promise<Difference[]> =>
-    (await verify(client, after, schema, { objects })).differences;
+  const compare = async (expected: State): Promise<Difference[]> =>
+    (await verify(client, expected, schema, { objects })).differences;
   const known = new Set((await compare(state)).map((each) => JSON.stringify(each)));
-  const before = await readUntouched(client, schemas);
+  const idsOfPrivileges = (each: State): string[] =>
+    objectsInOrder(each).flatMap(({ kind, id }) => (kind === 'privileges' ? [id] : []));
+  const privileges = objects === true ? [...new Set([state, after].flatMap(idsOfPrivileges))] : [];
+  const read = () => readUntouched(client, { schema, schemas, privileges });
+  const before = await read();
   return async ({ done, statements }) => {
     await sendBatch(client, statements);
     const differences = await compare(done.state);
     return {
       differences: differences.filter((each) => !known.has(JSON.stringify(each))),
-      properties: [
-        ...(await rewrittenDefinitions(client, done)),
-        ...(await changedProperties(before, await readUntouched(client, schemas))),
-      ],
+      properties: [...(await rewrittenDefinitions(client, done)), ...(await changedProperties(before, await read()))],
     };
   };
 }
@@ -42,9 +45,13 @@ async function rewrittenDefinitions(
   if (events.some(({ type }) => type.endsWith('.renamed'))) return [];
   const changed: ChangedProperty[] = [];
   for (const { subject } of events.filter(changesObjects).filter(isConsequence)) {
-    const [old, now] = [before, state].map((each) => getObject(each, subject)?.definition ?? '') as [string, string];
+    const [old, now] = [getObject(before, subject)?.definition ?? '', getObject(state, subject)?.definition ?? ''];
     if (await areEquivalent(client, old, now)) continue;
-    changed.push({ object: `${subject.kind} ${subject.id}`, property: 'definition', before: old, after: now });
+    const object = `${KINDS[subject.kind].label} ${subject.id}`;
+    changed.push({ object, property: 'definition', before: textOf(old), after: textOf(now) });
   }
   return changed;
 }
+
+const textOf = (definition: Definition): string =>
+  typeof definition === 'string' ? definition : privilegeLines(definition);

@@ -89,7 +89,9 @@ export function* planBatch(
   const after = folding.state();
   if (!hasTrash) return { statements, after, problems: [] };
   const shared = { position, hasTrash, before: state, after, schema, createdAt, needs };
-  statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, event, index })));
+  // Changes of a parent also contain adopted events, of its children. Their sequences are not new.
+  if (events.every((event) => event.type === 'collection.adopted' || isAdopted(event)))
+    statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, event, index })));
   if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
   const { first, last, problems } = planObjects({ before: state, after, events, schema, facts });
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
@@ -109,10 +111,13 @@ function recordCreated(
   if (made !== undefined && !createdAt.has(event.data.to)) createdAt.set(event.data.to, made);
 }
 
+const CHANGES_SEQUENCE = /^\/schema(?:$|\/(?:has_auto_increment|default_value|extras)(?:\/|$))/;
+
 /** A column that someone changed by hand may have a new sequence, which starts before the values of the rows. */
 function planAccepted(accepted: Omit<Change, 'event'> & { event: LogEvent }): Statement[] {
   const { event } = accepted;
   if ((event.type !== 'field.created' && event.type !== 'field.updated') || !isAdopted(event)) return [];
+  if (event.type === 'field.updated' && !event.data.patch.some(({ path }) => CHANGES_SEQUENCE.test(path))) return [];
   const change = { ...accepted, event };
   const field = getField(change.after, event.collection, fieldNameOf(event));
   return hasColumn(field) && isCounting(field) ? statementsOf(change, [countFromRows(change, field, 'none')]) : [];

@@ -30,6 +30,8 @@ const listOf = ({ definition }: SchemaObject): readonly Privilege[] => (Array.is
 interface Target {
   table: Sql;
   role: Sql;
+  /** True for PUBLIC. A role can have the name "PUBLIC". */
+  isPublic: boolean;
   /** `members to editors` */
   words: { table: string; role: string };
 }
@@ -39,6 +41,7 @@ function targetOf(schema: string, { kind, id }: SchemaObject): Target {
   return {
     table: qualified(schema, table ?? ''),
     role: name === PUBLIC ? sql`PUBLIC` : ident(name),
+    isPublic: name === PUBLIC,
     words: { table: table ?? '', role: name === PUBLIC ? 'PUBLIC' : name },
   };
 }
@@ -63,10 +66,10 @@ function grant({ table, role, words }: Target, privileges: readonly Privilege[])
  * The owner of the table needs its own privileges, and so does the account of the service.
  */
 function revokeOthers(schema: string, object: SchemaObject): Step {
-  const { table, role, words } = targetOf(schema, object);
+  const { table, role, isPublic, words } = targetOf(schema, object);
   const revoke = sql`REVOKE ALL ON TABLE ${table} FROM ${role}`;
   const summary = `revoke other privileges on ${words.table} from ${words.role}`;
-  if (words.role === 'PUBLIC') return [revoke, summary];
+  if (isPublic) return [revoke, summary];
   const name = literal(words.role);
   const fault = literal(
     `the role "${words.role}" owns "${words.table}", or is the account of the service, so its privileges are not managed`,
@@ -87,16 +90,19 @@ export const createPrivileges = (schema: string, object: SchemaObject): Step[] =
 ];
 
 /**
- * Revokes all privileges, unless the role no longer exists.
+ * Revokes all privileges. It does nothing if the role no longer exists, owns the table, or is the database role of the
+ * service.
  * @param cascades true to revoke also what the role passed on. Otherwise PostgreSQL rejects the statement then.
  */
 export function dropPrivileges(schema: string, object: SchemaObject, cascades: boolean): Step {
-  const { table, role, words } = targetOf(schema, object);
+  const { table, role, isPublic, words } = targetOf(schema, object);
   const revoke = sql`REVOKE ALL ON TABLE ${table} FROM ${role}${cascades ? sql` CASCADE` : sql``}`;
   const summary = `revoke all privileges on ${words.table} from ${words.role}`;
-  if (words.role === 'PUBLIC') return [revoke, summary];
-  const exists = sql`SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = ${literal(words.role)}::name`;
-  return [sql`DO ${block(sql`BEGIN IF EXISTS (${exists}) THEN ${revoke}; END IF; END`)}`, summary];
+  if (isPublic) return [revoke, summary];
+  const isOther = sql`SELECT FROM pg_catalog.pg_roles r
+     WHERE r.rolname = ${literal(words.role)}::name AND r.rolname <> current_user AND NOT EXISTS (
+       SELECT FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid AND c.relowner = r.oid)`;
+  return [sql`DO ${block(sql`BEGIN IF EXISTS (${isOther}) THEN ${revoke}; END IF; END`)}`, summary];
 }
 
 /** Statements that revoke what the role loses. They run before the statements about columns. */

@@ -1,24 +1,28 @@
 /* Properties that no event describes. A change must leave them as they are, also where it creates an object again. */
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
-import { type Sql, sql } from '../ddl/sql.js';
+import { PUBLIC } from '../../schema/model/objects.js';
+import { type Sql, literal, sql } from '../ddl/sql.js';
+import { idOnTable } from '../ddl/trigger-sql.js';
 
-interface Property {
-  /** Identifies the object as long as it exists: catalog, object, column. */
-  oid: string;
+/** A property that a change did not leave as it was. */
+export interface ChangedProperty {
   /** The type and the name of the object as PostgreSQL prints them: `function public.total(integer)`. */
   object: string;
   property: string;
-  value: string;
-}
-
-/** A property that a change did not leave as it was. */
-export interface ChangedProperty extends Pick<Property, 'object' | 'property'> {
   /** Null if the object did not have it. */
   before: string | null;
   /** Null if the object no longer has it. */
   after: string | null;
 }
+
+/**
+ * SQL condition: the privilege `x` on the table `c` belongs to an object of the log, which `verify` compares, and which a
+ * change may alter. $2 is the default schema, $3 the ids of the objects.
+ */
+const IS_LOGGED: Sql = sql`(x.grantor = c.relowner
+  AND c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name)
+  AND ${idOnTable(sql`(CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(x.grantee)::text END)`)} = ANY ($3::text[]))`;
 
 const PROPERTIES: Sql = sql`
 WITH relation AS (
@@ -36,38 +40,40 @@ WITH relation AS (
   SELECT a.*, r.relkind FROM pg_catalog.pg_attribute a JOIN relation r ON r.oid = a.attrelid
    WHERE a.attnum > 0 AND NOT a.attisdropped AND r.relkind IN ('r', 'p', 'v', 'm', 'f')
 ), acl AS (
-  SELECT 'pg_class'::regclass::oid AS class, r.oid, 0 AS sub, x.*
-    FROM relation r, pg_catalog.aclexplode(coalesce(r.relacl, pg_catalog.acldefault(
-           CASE WHEN r.relkind = 'S' THEN 's'::"char" ELSE 'r'::"char" END, r.relowner))) x
-   WHERE r.relkind NOT IN ('i', 'I') AND x.grantee <> r.relowner
+  SELECT 'pg_catalog.pg_class'::regclass::oid AS class, c.oid, 0 AS sub, x.*
+    FROM relation c, pg_catalog.aclexplode(coalesce(c.relacl, pg_catalog.acldefault(
+           CASE WHEN c.relkind = 'S' THEN 's'::"char" ELSE 'r'::"char" END, c.relowner))) x
+   WHERE c.relkind NOT IN ('i', 'I') AND x.grantee <> c.relowner AND NOT ${IS_LOGGED}
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, a.attrelid, a.attnum, x.* FROM attribute a, pg_catalog.aclexplode(a.attacl) x
+  SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, x.*
+    FROM attribute a JOIN relation c ON c.oid = a.attrelid, LATERAL pg_catalog.aclexplode(a.attacl) x
+   WHERE NOT ${IS_LOGGED}
   UNION ALL
-  SELECT 'pg_proc'::regclass::oid, p.oid, 0, x.*
+  SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, 0, x.*
     FROM routine p, pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f'::"char", p.proowner))) x
    WHERE x.grantee <> p.proowner
   UNION ALL
-  SELECT 'pg_type'::regclass::oid, t.oid, 0, x.*
+  SELECT 'pg_catalog.pg_type'::regclass::oid, t.oid, 0, x.*
     FROM type t, pg_catalog.aclexplode(coalesce(t.typacl, pg_catalog.acldefault('T'::"char", t.typowner))) x
    WHERE x.grantee <> t.typowner
 ), part AS (
-  SELECT 'pg_constraint'::regclass::oid AS class, c.oid FROM pg_catalog.pg_constraint c JOIN relation r ON r.oid = c.conrelid
+  SELECT 'pg_catalog.pg_constraint'::regclass::oid AS class, c.oid FROM pg_catalog.pg_constraint c JOIN relation r ON r.oid = c.conrelid
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, r.oid FROM relation r WHERE r.relkind IN ('i', 'I')
+  SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid FROM relation r WHERE r.relkind IN ('i', 'I')
 ), property AS (
-  SELECT 'pg_class'::regclass::oid AS class, a.attrelid AS oid, a.attnum AS sub, 'existence' AS property, '' AS value
+  SELECT 'pg_catalog.pg_class'::regclass::oid AS class, a.attrelid AS oid, a.attnum AS sub, 'existence' AS property, '' AS value
     FROM attribute a
   UNION ALL
   SELECT p.class, p.oid, 0, 'existence', '' FROM part p
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, r.oid, 0, 'owner', r.relowner::regrole::text
+  SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, 'owner', r.relowner::regrole::text
     FROM relation r WHERE r.relkind NOT IN ('i', 'I')
   UNION ALL
-  SELECT 'pg_proc'::regclass::oid, p.oid, 0, 'owner', p.proowner::regrole::text FROM routine p
+  SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, 0, 'owner', p.proowner::regrole::text FROM routine p
   UNION ALL
-  SELECT 'pg_type'::regclass::oid, t.oid, 0, 'owner', t.typowner::regrole::text FROM type t
+  SELECT 'pg_catalog.pg_type'::regclass::oid, t.oid, 0, 'owner', t.typowner::regrole::text FROM type t
   UNION ALL
-  SELECT 'pg_statistic_ext'::regclass::oid, s.oid, 0, 'owner', s.stxowner::regrole::text
+  SELECT 'pg_catalog.pg_statistic_ext'::regclass::oid, s.oid, 0, 'owner', s.stxowner::regrole::text
     FROM pg_catalog.pg_statistic_ext s JOIN relation r ON r.oid = s.stxrelid
   UNION ALL
   SELECT a.class, a.oid, a.sub,
@@ -78,16 +84,16 @@ WITH relation AS (
   SELECT p.class, p.oid, 0, 'comment', d.description
     FROM part p JOIN pg_catalog.pg_description d ON d.classoid = p.class AND d.objoid = p.oid AND d.objsubid = 0
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, a.attrelid, a.attnum, 'comment', d.description
+  SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, 'comment', d.description
     FROM attribute a JOIN pg_catalog.pg_description d
-      ON d.classoid = 'pg_class'::regclass::oid AND d.objoid = a.attrelid AND d.objsubid = a.attnum
+      ON d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objoid = a.attrelid AND d.objsubid = a.attnum
    WHERE a.relkind IN ('v', 'm')
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, a.attrelid, a.attnum, 'default', pg_catalog.pg_get_expr(d.adbin, d.adrelid)
+  SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, 'default', pg_catalog.pg_get_expr(d.adbin, d.adrelid)
     FROM attribute a JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
    WHERE a.relkind = 'v'
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, a.attrelid, a.attnum, o.property, o.value
+  SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, o.property, o.value
     FROM attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid, LATERAL (VALUES
            ('statistics target', CASE WHEN a.attstattarget >= 0 THEN a.attstattarget::text END),
            ('storage', CASE WHEN a.attstorage <> t.typstorage THEN a.attstorage::text END),
@@ -95,85 +101,76 @@ WITH relation AS (
            ('options', pg_catalog.array_to_string(a.attoptions, ', '))) o (property, value)
    WHERE o.value IS NOT NULL
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, r.oid, 0, o.property, o.value
+  SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, o.property, o.value
     FROM relation r, LATERAL (VALUES
            ('options', pg_catalog.array_to_string(r.reloptions, ', ')),
            ('persistence', r.relpersistence::text),
            ('replica identity', r.relreplident::text)) o (property, value)
    WHERE r.relkind IN ('r', 'p') AND o.value IS NOT NULL
   UNION ALL
-  SELECT 'pg_statistic_ext'::regclass::oid, s.oid, 0, 'statistics target', s.stxstattarget::text
+  SELECT 'pg_catalog.pg_statistic_ext'::regclass::oid, s.oid, 0, 'statistics target', s.stxstattarget::text
     FROM pg_catalog.pg_statistic_ext s JOIN relation r ON r.oid = s.stxrelid WHERE coalesce(s.stxstattarget, -1) >= 0
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, r.oid, 0, 'rows', 'populated' FROM relation r WHERE r.relkind = 'm' AND r.relispopulated
+  SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, 'rows', 'populated' FROM relation r WHERE r.relkind = 'm' AND r.relispopulated
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, i.indexrelid, 0, 'clustered', 'true'
+  SELECT 'pg_catalog.pg_class'::regclass::oid, i.indexrelid, 0, 'clustered', 'true'
     FROM pg_catalog.pg_index i JOIN relation r ON r.oid = i.indexrelid WHERE i.indisclustered
   UNION ALL
-  SELECT 'pg_class'::regclass::oid, r.oid, 0, pg_catalog.format('publication %I', p.pubname), 'member'
+  SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, pg_catalog.format('publication %I', p.pubname), 'member'
     FROM relation r JOIN pg_catalog.pg_publication_rel m ON m.prrelid = r.oid
     JOIN pg_catalog.pg_publication p ON p.oid = m.prpubid
   UNION ALL
   SELECT l.classoid, l.objoid, l.objsubid, pg_catalog.format('security label of %s', l.provider), l.label
     FROM pg_catalog.pg_seclabel l
-   WHERE EXISTS (SELECT FROM relation r WHERE l.classoid = 'pg_class'::regclass::oid AND r.oid = l.objoid)
-      OR EXISTS (SELECT FROM routine p WHERE l.classoid = 'pg_proc'::regclass::oid AND p.oid = l.objoid)
+   WHERE EXISTS (SELECT FROM relation r WHERE l.classoid = 'pg_catalog.pg_class'::regclass::oid AND r.oid = l.objoid)
+      OR EXISTS (SELECT FROM routine p WHERE l.classoid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = l.objoid)
 )
-SELECT pg_catalog.concat_ws('/', p.class, p.oid, p.sub) AS oid, o.type || ' ' || o.identity AS object, p.property, p.value
-  FROM property p, pg_catalog.pg_identify_object(p.class, p.oid, p.sub) o`;
+SELECT pg_catalog.concat_ws('/', p.class, p.oid, p.sub) AS key, o.type || ' ' || o.identity AS object, p.properties
+  FROM (SELECT q.class, q.oid, q.sub, pg_catalog.json_object_agg(q.property, q.value) AS properties
+          FROM property q GROUP BY q.class, q.oid, q.sub) p, pg_catalog.pg_identify_object(p.class, p.oid, p.sub) o
+ WHERE o.identity IS NOT NULL`;
 
-type Properties = ReadonlyMap<string, OfObject>;
-
-interface Untouched {
-  byOid: Properties;
-  byName: Properties;
+interface ObjectProperties extends Pick<ChangedProperty, 'object'> {
+  properties: Readonly<Record<string, string>>;
 }
 
-/** @param schemas the managed schemas */
+/** The key identifies the object as long as it exists: catalog, object, column. */
+type Untouched = ReadonlyMap<string, ObjectProperties>;
+
+interface UntouchedQuery {
+  /** The default schema. */
+  schema: string;
+  /** The managed schemas. */
+  schemas: readonly string[];
+  /** The ids of the privileges in the log. */
+  privileges: readonly string[];
+}
+
 export async function readUntouched(
   client: Pick<pg.ClientBase, 'query'>,
-  schemas: readonly string[],
+  { schema, schemas, privileges }: UntouchedQuery,
 ): Promise<Untouched> {
-  const { rows } = await client.query<Property>(PROPERTIES, [schemas]);
-  const read = { byOid: new Map<string, Map<string, Property>>(), byName: new Map<string, Map<string, Property>>() };
-  const add = (to: Map<string, Map<string, Property>>, key: string, row: Property): void => {
-    const properties = to.get(key) ?? new Map<string, Property>();
-    properties.set(row.property, row);
-    to.set(key, properties);
-  };
-  const slice = createTimeSlice();
-  for (const row of rows) {
-    if (slice.isOver()) await slice.yield();
-    add(read.byOid, row.oid, row);
-    add(read.byName, row.object, row);
-  }
-  return read;
+  const values = [schemas, schema, privileges];
+  const { rows } = await client.query<ObjectProperties & { key: string }>(PROPERTIES, values);
+  return new Map(rows.map((row) => [row.key, row]));
 }
 
-/**
- * Compares the properties of the objects that exist before and after a change. An object that the change created again
- * is the one with the same name.
- */
+/** Compares objects that exist before and after a change. One that was created again is found by its name. */
 export async function changedProperties(before: Untouched, after: Untouched): Promise<ChangedProperty[]> {
+  const created = new Map([...after].flatMap(([key, each]) => (before.has(key) ? [] : [[each.object, each] as const])));
   const changed: ChangedProperty[] = [];
   const slice = createTimeSlice();
-  for (const [oid, old] of before.byOid) {
+  for (const [key, old] of before) {
     if (slice.isOver()) await slice.yield();
-    const [first] = old.values();
-    const now = after.byOid.get(oid) ?? (first && after.byName.get(first.object));
+    const now = after.get(key) ?? created.get(old.object);
     if (now !== undefined) changed.push(...compareProperties(old, now));
   }
   return changed;
 }
 
-type OfObject = ReadonlyMap<string, Property>;
-
-function compareProperties(before: OfObject, after: OfObject): ChangedProperty[] {
-  return [...new Map([...after, ...before])].flatMap(([property, { object }]) => {
-    const [old, now] = [before, after].map((each) => each.get(property)?.value ?? null) as [
-      string | null,
-      string | null,
-    ];
-    return old === now ? [] : [{ object, property, before: old, after: now }];
+function compareProperties({ object, properties: old }: ObjectProperties, now: ObjectProperties): ChangedProperty[] {
+  return Object.keys({ ...old, ...now.properties }).flatMap((property) => {
+    const [before, after] = [old[property] ?? null, now.properties[property] ?? null];
+    return before === after ? [] : [{ object, property, before, after }];
   });
 }

@@ -107,9 +107,10 @@ function followsColumns(
   if (!hasTableAt(before, undefined, table)) return false;
   const old = getObject(before, event.subject);
   if (event.type === 'object.deleted') {
-    const dropped = causes.flatMap(({ type, field }) =>
-      field !== null && (type === 'field.deleted' || type === 'field.updated') ? [field] : [],
-    );
+    // Privileges prevent that a column is created again. Statistics objects do not.
+    const isDropping = ({ type }: NewEvent): boolean =>
+      type === 'field.deleted' || (type === 'field.updated' && event.subject.kind !== 'privileges');
+    const dropped = causes.filter(isDropping).flatMap(({ field }) => field ?? []);
     return old !== undefined && isDroppedWithColumns(old, new Set(dropped));
   }
   const restored = causes.flatMap((cause) =>

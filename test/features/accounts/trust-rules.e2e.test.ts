@@ -26,6 +26,9 @@ describe('the patterns of trust rules', () => {
       [GITHUB, 'repo:shop*'],
       [GITHUB, 'repo:*/schema:ref:refs/heads/main'],
       [GITHUB, '*:ref:refs/heads/main'],
+      [GITHUB, 'environment:production'],
+      [GITHUB, 'ref:refs/heads/*'],
+      [GITHUB, 'job_workflow_ref:shop/ci/*'],
       [GITLAB, 'project_path:*:ref_type:branch:ref:main'],
     ] as const) {
       const { status, json: body } = await put([{ issuer, claims: { sub, repository: 'shop*', ref: 'main' } }]);
@@ -40,7 +43,6 @@ describe('the patterns of trust rules', () => {
       { issuer: GITHUB, claims: { sub: 'repo:shop/*' } },
       { issuer: GITHUB, claims: { sub: 'repo:shop/schema:ref:refs/heads/release-*' } },
       { issuer: GITHUB, claims: { sub: 'repo:*:ref:refs/heads/main', repository_owner: 'shop' } },
-      { issuer: GITHUB, claims: { sub: 'a subject without a pattern' } },
       { issuer: GITLAB, claims: { sub: 'project_path:shop/*' } },
       { issuer: 'https://gitlab.example.com', claims: { sub: 'project_path:*' } },
     ];
