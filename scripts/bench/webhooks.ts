@@ -15,7 +15,7 @@ import type { Service } from './servers.js';
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 20);
 const DELIVERIES = Number(process.env['BENCH_DELIVERIES'] ?? 100);
 const WEBHOOKS = 10;
-/** Changes in a row: two series during which deliveries wait, and one during which they begin. */
+/** Changes in a row: two series during which deliveries wait, and one that is so long that they begin. */
 const SERIES = 20;
 const LONG_SERIES = 200;
 const LONGEST_SERIES = 2_000;

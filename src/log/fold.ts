@@ -238,6 +238,7 @@ interface FoldLimits {
   events: number;
 }
 
+/** For callers that read very few collections. All their events are in memory at once. LIMIT needs a finite number. */
 export const NO_FOLD_LIMITS: FoldLimits = { spans: Infinity, events: Number.MAX_SAFE_INTEGER - 1 };
 
 /** Returns the state with the collections that have the names at a position. Undefined if the limits are exceeded. */

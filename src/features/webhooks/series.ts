@@ -8,7 +8,7 @@ export interface SeriesPauses {
   busy: number;
   /** The longest wait for such a pause between two deliveries of a webhook. */
   between: number;
-  /** How long a webhook waits between its deliveries. Afterwards it delivers without waiting. */
+  /** How long a webhook delivers slowly. Afterwards it delivers its remaining events without waiting. */
   slow: number;
 }
 
