@@ -153,13 +153,18 @@ describe('the doctor', () => {
     const issuer = new URL(receiver.url).origin;
     const oidc = { issuer, clientId: 'dps', clientSecret: null, scopes: 'openid', roles: {}, label: 'Example ID' };
     const metadata = { issuer, jwks_uri: `${issuer}/jwks` };
-    const answers = [{ ...metadata, issuer: 'https://id.example.com' }, { issuer }, metadata];
+    const answers: { known: object; keys?: object }[] = [
+      { known: { ...metadata, issuer: 'https://id.example.com' } },
+      { known: { issuer } },
+      { known: metadata },
+      { known: metadata, keys: { keys: [] } },
+    ];
     try {
       for (const answer of answers) {
         receiver.respond = (response, { path }) => {
-          const isKnown = path.startsWith('/.well-known/');
-          response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' });
-          response.end(JSON.stringify(answer));
+          const body = path.startsWith('/.well-known/') ? answer.known : answer.keys;
+          response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(body ?? {}));
         };
         const [message, ...others] = await messagesOf({ config: { oidc } });
         expect(others).to.deep.equal([]);

@@ -289,8 +289,14 @@ interface Provider {
  * Reads the provider's configuration and keys once, as a sign-in does.
  * @throws OidcError
  */
-export const checkProvider = (settings: OidcSettings): Promise<void> =>
-  mapToUnavailable(async () => (await discover(settings)).keys.reload());
+export async function checkProvider(settings: OidcSettings): Promise<void> {
+  const { keys } = await mapToUnavailable(async () => {
+    const provider = await discover(settings);
+    await provider.keys.reload();
+    return provider;
+  });
+  if (keys.jwks()?.keys.length === 0) throw new OidcError('failed', 'the provider publishes no keys');
+}
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<Provider> {
   const address = new URL(issuer);

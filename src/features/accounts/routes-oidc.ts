@@ -370,7 +370,7 @@ async function profileToLink(req: Request, oidc: Oidc): Promise<Profile | null> 
 }
 
 async function linkIdentity(
-  { auth, config, pipeline, oidc }: ProviderDeps,
+  { auth, config, pipeline, oidc, metrics }: ProviderDeps,
   { req, requestId }: { req: Request; requestId: string },
   body: z.output<typeof credentials>,
 ): Promise<Answer> {
@@ -387,6 +387,7 @@ async function linkIdentity(
   const proof = { identity: { id, session: profile.session } };
   const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
   if (grant === null) throw wrongPassword();
+  metrics.signIn('browser', 'done');
   const answer = grantAnswer(req, grant, body.mode === 'cookie');
   return { ...answer, headers: [...answer.headers, ...cookie(req, LINK_COOKIE, null)] };
 }

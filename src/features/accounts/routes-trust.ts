@@ -4,6 +4,7 @@ import { causeOf, runRecording } from '../../http/change/change.js';
 import { JSON_TYPE, jsonAnswer, jsonBytes, unwrap } from '../../http/answer/answer.js';
 import { representationAnswer } from '../../http/answer/representation.js';
 import type { HttpDeps } from '../../http/deps.js';
+import { RejectedError } from '../../http/errors.js';
 import { createPointAt } from '../../http/history.js';
 import { data } from '../../http/openapi/answers/envelopes.js';
 import { moment } from '../../http/request/history-query.js';
@@ -266,10 +267,11 @@ async function acceptAndExchange({ auth, pipeline }: HttpDeps, { req, requestId,
   return exchanged;
 }
 
-/** Returns the failed check of the ID token. Other failures are those of the issuer or of the trust rule. */
+/** Returns the failed check of the ID token, or who failed: the issuer (`unavailable`) or the service (`failed`). */
 function outcomeOf(error: unknown): string {
   if (error instanceof IdTokenError) return error.check;
-  return error instanceof ProblemError ? 'unavailable' : 'rejected';
+  if (error instanceof ProblemError) return 'unavailable';
+  return error instanceof RejectedError ? 'rejected' : 'failed';
 }
 
 function logFailure({ logger }: HttpDeps, { requestId }: ExchangeCall, error: unknown): void {

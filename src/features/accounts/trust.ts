@@ -206,7 +206,7 @@ async function revokeExcept(client: ClientBase, kept: readonly TrustRule[]): Pro
 
 const changedSinceRead = (): Problem => ({
   code: 'PRECONDITION_FAILED',
-  message: 'The trust rules have changed since you read them (If-Match). Read them again.',
+  message: 'The trust rules have changed since you read them. Load them again, and repeat your change.',
 });
 
 const changedMeanwhile = (): Problem => ({

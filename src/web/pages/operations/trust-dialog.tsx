@@ -12,7 +12,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { TOKEN_ACTIONS } from '../../../schema/model/token-scope.js';
 import { usersQuery } from '../../service/account-queries.js';
 import { type ReadTrust, setTrust } from '../../service/operations-queries.js';
@@ -140,6 +140,7 @@ const SHOWN = new Set([
   'audience',
   'claims',
   'user',
+  'role',
   'minutes',
   'actions',
   'collections',
@@ -323,7 +324,10 @@ interface UserSelectProps {
 }
 
 function UserSelect({ user, error, onChange }: UserSelectProps) {
-  const { data } = useInfiniteQuery(usersQuery());
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery(usersQuery());
+  useEffect(() => {
+    if (hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isError, fetchNextPage]);
   const users = itemsIn(data?.pages ?? []).map(({ id, email }) => ({ value: id, label: email }));
   const isUnlisted = user !== '' && !users.some(({ value }) => value === user);
   return (

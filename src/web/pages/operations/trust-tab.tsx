@@ -32,8 +32,8 @@ function TrustRules({ read }: { read: ReadTrust }) {
     <>
       <Group justify="space-between" align="flex-start" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
-          A pipeline exchanges the ID token of its platform for an API token of a few minutes. The first rule that
-          accepts the ID token determines what the API token may do.
+          A pipeline exchanges the ID token of its platform for a short-lived API token. The first rule that accepts the
+          ID token determines what the API token may do.
         </Text>
         {isAdmin && (
           <Button leftSection={<Glyph path={addIcon} />} onClick={() => setEdited('new')}>
