@@ -26,12 +26,12 @@ import {
   collectionsNamed,
 } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import { type ObjectName, kindWithLabel, objectKey, objectNameParts } from '../schema/model/objects.js';
+import { type ObjectName, kindWithLabel, objectKey } from '../schema/model/objects.js';
 import { ancestorsOf, parentOf } from '../schema/model/order.js';
 import { type State, NEW_IDENTITY, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
-import { readPrivileges } from './catalog/privileges.js';
+import { readPrivilegesOn } from './catalog/privileges.js';
 import { readTableFacts } from './online/steps.js';
 import { POLICY_ID } from './ddl/policy-sql.js';
 import { ROUTINE_ID, ROUTINE_KIND } from './ddl/routine-sql.js';
@@ -377,7 +377,7 @@ async function answer(
   }
   const missingRoles = new Set(roles.length === 0 ? [] : await readMissingRoles(db, roles));
   const deletedObjects = deletions.length === 0 ? new Map() : await readDeletedObjects(db, deletions);
-  const replacedPrivileges = await readPrivilegesOn(db, schema, replaced);
+  const replacedPrivileges = await readReplacedPrivileges(db, schema, replaced);
   const databaseFacts = {
     statistics: new Map(statistics),
     dependents,
@@ -391,14 +391,13 @@ async function answer(
   return { ...databaseFacts, types: typeLookup(rows) };
 }
 
-async function readPrivilegesOn(
+async function readReplacedPrivileges(
   db: Queryable,
   schema: string,
-  names: readonly string[] = [],
+  tables: readonly string[] = [],
 ): Promise<readonly ObjectName[]> {
-  const relations = new Set(names);
-  const privileges = relations.size === 0 ? [] : await readPrivileges(db, schema);
-  return privileges.map(([, object]) => object).filter((each) => relations.has(objectNameParts(each).table ?? ''));
+  const privileges = tables.length === 0 ? [] : await readPrivilegesOn(db, schema, tables);
+  return privileges.map(([, object]) => object);
 }
 
 async function readMissingRoles(db: Queryable, roles: readonly string[]): Promise<string[]> {

@@ -83,7 +83,7 @@ describe('privileges', () => {
 
   beforeEach(() => api.ok('POST', '/collections', MEMBERS));
 
-  it('grants privileges on a table and its columns, changes them and revokes them', async () => {
+  it('are granted on a table and its columns, changed and revoked', async () => {
     expect(await grant(ID, [...MIXED].reverse())).to.deep.equal({
       data: { kind: 'privileges', id: ID, definition: MIXED, comment: null },
     });
@@ -107,7 +107,7 @@ describe('privileges', () => {
     expect([await existing(), await listed()]).to.deep.equal([[], []]);
   });
 
-  it('accepts GRANT statements, and shows the list that they stand for', async () => {
+  it('can be GRANT statements, and are shown as a list', async () => {
     const definition = `GRANT UPDATE (note), INSERT ON members TO ${ROLE} WITH GRANT OPTION; GRANT SELECT (name, id) ON TABLE members TO ${ROLE}`;
     const { data } = await api.ok<{ data: Document }>('POST', '/objects', { kind: 'privileges', definition });
     expect(data).to.deep.include({ id: ID, definition: MIXED });
@@ -117,7 +117,7 @@ describe('privileges', () => {
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'definition' }, 'PATCH', path(ID), other);
   });
 
-  it('shows the statements and their locks in a dry run and in an explanation', async () => {
+  it('have statements and locks in a dry run and in an explanation', async () => {
     const body = { kind: 'privileges', id: ID, definition: MIXED };
     const plan = await api.ok<Plan>('POST', '/objects?dry_run', body);
     expect(plan.accepted).to.equal(true);
@@ -172,7 +172,7 @@ describe('privileges', () => {
       expect(await existing()).to.deep.equal([]);
     });
 
-  it('rejects a role that owns the table, a missing column, a missing role, and a second object', async () => {
+  it('reject a role that owns the table, a missing column, a missing role, and a second object', async () => {
     const [{ owner } = { owner: '' }] = await api.sql<{ owner: string }>('SELECT current_user::text AS owner');
     const refused = (id: string, definition: unknown, status = 422, code = 'DATABASE_REFUSED') =>
       api.refused({ status, code }, 'POST', '/objects', { kind: 'privileges', id, definition });
@@ -187,7 +187,7 @@ describe('privileges', () => {
     expect(await listed()).to.deep.equal([ID]);
   });
 
-  it('revokes what the role had before, also by default privileges', async () => {
+  it('replace what the role had before, also by default privileges', async () => {
     await api.sql(`GRANT DELETE, SELECT (age) ON members TO ${ROLE}`);
     await grant(ID);
     expect(await existing()).to.deep.equal([`SELECT on members to ${ROLE}`]);
@@ -198,7 +198,7 @@ describe('privileges', () => {
     expect(await existing()).to.deep.equal([`SELECT on members to ${ROLE}`]);
   });
 
-  it('follows renames of tables and columns as events, and goes back', async () => {
+  it('follow renames of tables and columns as events, also back', async () => {
     await grant(ID, MIXED);
     await grant('public on members');
     const snapshot = await api.ok('GET', '/schema/snapshot');
@@ -219,7 +219,7 @@ describe('privileges', () => {
     expect(await existing()).to.include(`SELECT(name) on members to ${ROLE}`);
   });
 
-  it('changes in the same batch as the names of its table and columns', async () => {
+  it('change in the same batch as the names of their table and columns', async () => {
     await grant(ID, [{ name: 'SELECT', columns: ['age', 'name', 'note'] }]);
     interface Snapshot {
       fields: { field: string; type: string }[];
@@ -247,7 +247,7 @@ describe('privileges', () => {
     expect(await shown(`${ROLE} on people`)).to.deep.equal(wanted.objects[0]?.definition);
   });
 
-  it('goes back and forth between points in time, and is exported as SQL', async () => {
+  it('change back and forth between points in time, and are exported as SQL', async () => {
     await grant(ID, MIXED);
     const first = await api.head();
     const past = await api.ok('GET', '/schema/snapshot');
@@ -272,7 +272,7 @@ describe('privileges', () => {
     expect(await existing()).to.deep.equal([]);
   });
 
-  it('comes back when a view is created again or changes its kind, and unmanaged privileges do too', async () => {
+  it('are granted again after a view is created again or changes its kind', async () => {
     await create('CREATE VIEW adults AS SELECT id, name, age FROM members WHERE age > 17', 'view');
     await grant(`${ROLE} on adults`, [{ name: 'SELECT', columns: ['id', 'name'], grantable: true }]);
     await grant('public on adults');
@@ -322,7 +322,7 @@ describe('privileges', () => {
     expect([await existing(), await listed()]).to.deep.equal([[], []]);
   });
 
-  it('is deleted with its collection, and restored with it under another name', async () => {
+  it('are deleted with their collection, and restored with it under another name', async () => {
     await grant(ID, MIXED);
     await grant('public on members');
     const head = await api.head();
@@ -345,7 +345,7 @@ describe('privileges', () => {
     ]);
   });
 
-  it('rejects a restore with a role that no longer exists, and restores the table without it', async () => {
+  it('of a role that no longer exists prevent a restore, unless it leaves them out', async () => {
     const admin = (text: string) => asSuperuser(service.databaseUrl, text);
     await admin('CREATE ROLE dps_test_gone');
     try {
@@ -363,7 +363,7 @@ describe('privileges', () => {
     expect([await existing(), await listed()]).to.deep.equal([[], []]);
   });
 
-  it('loses a deleted column, and gets it back with the column', async () => {
+  it('lose a deleted column, and get it back with the column', async () => {
     await grant(ID, [{ name: 'SELECT', columns: ['name', 'note'] }, { name: 'DELETE' }]);
     await grant('public on members', [{ name: 'UPDATE', columns: ['note'], grantable: undefined }]);
     const head = await api.head();
@@ -387,7 +387,7 @@ describe('privileges', () => {
     expect(await listed()).to.deep.equal([ID]);
   });
 
-  it('follows its table with OBJECTS=off', async () => {
+  it('follow their table with OBJECTS=off', async () => {
     await grant(ID, MIXED);
     await grant('public on members', [{ name: 'UPDATE', columns: ['age'] }]);
     const other = await startService({ DATABASE_URL: service.databaseUrl });
@@ -410,7 +410,7 @@ describe('privileges', () => {
     expect([await existing(), await listed()]).to.deep.equal([[], []]);
   });
 
-  it('applies snapshots with privileges, and finds no difference afterwards', async () => {
+  it('are applied from snapshots without a difference afterwards', async () => {
     await create('CREATE VIEW adults AS SELECT id FROM members', 'view');
     await grant(ID, MIXED);
     await grant('public on adults');
@@ -436,7 +436,7 @@ describe('privileges', () => {
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
   });
 
-  it('reports public, changed and lost privileges, so that the policy can require an approval', async () => {
+  it('have findings if they are public, changed or lost, so that the policy can require an approval', async () => {
     const found = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
       (await api.ok<Plan>(method, `${at}?dry_run`, body)).warnings.flatMap(({ code, collection }) =>
         /PRIVILEGE/.test(code) ? [`${code} ${collection}`] : [],
@@ -465,7 +465,7 @@ describe('privileges', () => {
     expect(plan.warnings.map(({ code }) => code)).to.include('ROLE_NEEDED');
   });
 
-  it('lists the collection in a change request, and applies it', async () => {
+  it('can be changed in a change request, which lists the collection', async () => {
     const head = await api.head();
     await grant(ID, MIXED);
     const diff = await api.ok<object>('GET', `/history/diff?to=${head}`);
@@ -474,7 +474,7 @@ describe('privileges', () => {
     expect(data.collections).to.deep.equal(['members']);
   });
 
-  it('stays while another role depends on its grant option, unless the table is deleted', async () => {
+  it('cannot be deleted while another role depends on their grant option, except with the table', async () => {
     const admin = (...texts: string[]) => asSuperuser(service.databaseUrl, ...texts);
     await admin('CREATE ROLE dps_test_boss');
     try {
@@ -497,7 +497,40 @@ describe('privileges', () => {
     }
   });
 
-  it('adopts privileges, and lists the roles that another database needs', async () => {
+  it('can be deleted after their role was dropped, also if its name was "PUBLIC"', async () => {
+    const admin = (text: string) => asSuperuser(service.databaseUrl, text);
+    await admin('CREATE ROLE "PUBLIC"');
+    try {
+      await grant('"PUBLIC" on members');
+      expect(await existing()).to.deep.equal(['SELECT on members to PUBLIC']);
+    } finally {
+      await admin('DROP OWNED BY "PUBLIC"');
+      await admin('DROP ROLE "PUBLIC"');
+    }
+    await api.ok('DELETE', path('"PUBLIC" on members'));
+    expect(await listed()).to.deep.equal([]);
+  });
+
+  it('are not revoked from a role that owns the table now', async () => {
+    const admin = (...texts: string[]) => asSuperuser(service.databaseUrl, ...texts);
+    const [{ owner } = { owner: '' }] = await api.sql<{ owner: string }>('SELECT current_user::text AS owner');
+    await admin('CREATE ROLE dps_test_heir', `GRANT dps_test_heir TO "${owner}"`);
+    try {
+      await grant('dps_test_heir on members');
+      await admin('ALTER TABLE members OWNER TO dps_test_heir');
+      await api.ok('DELETE', path('dps_test_heir on members'));
+      const [row] = await api.sql(`SELECT has_table_privilege('dps_test_heir', 'members', 'INSERT') AS kept`);
+      expect(row).to.deep.equal({ kept: true });
+    } finally {
+      await admin(
+        `REASSIGN OWNED BY dps_test_heir TO "${owner}"`,
+        'DROP OWNED BY dps_test_heir',
+        'DROP ROLE dps_test_heir',
+      );
+    }
+  });
+
+  it('can be adopted, with a list of the roles that another database needs', async () => {
     await api.sql(`
       CREATE TABLE found (id int, name text); CREATE TABLE left_over (id int); CREATE VIEW names AS SELECT name FROM found;
       GRANT SELECT (name), INSERT ON found TO ${ROLE}; GRANT SELECT ON found TO PUBLIC; GRANT SELECT ON names TO ${ROLE};
@@ -526,7 +559,7 @@ describe('privileges', () => {
     expect(await shown(`${ROLE} on found`)).to.deep.equal([{ name: 'INSERT' }, { name: 'SELECT', columns: ['name'] }]);
   });
 
-  it('stays when the projections are rebuilt', async () => {
+  it('stay when the projections are rebuilt', async () => {
     await create('CREATE VIEW adults AS SELECT id FROM members', 'view');
     await grant(ID, MIXED);
     await grant(`${ROLE} on adults`);

@@ -49,7 +49,8 @@ export async function create(invocation: Invocation): Promise<ExitCode> {
 
 function parseObject(definition: string): ObjectName | string {
   const grants = parseGrants(definition);
-  return typeof grants === 'string' ? parseDefinition(definition) : { kind: 'privileges', id: grants.id };
+  if (typeof grants !== 'string') return { kind: 'privileges', id: grants.id };
+  return /^\s*GRANT\b/i.test(definition) ? grants : parseDefinition(definition);
 }
 
 export async function update(invocation: Invocation): Promise<ExitCode> {

@@ -144,7 +144,7 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   UNION ALL
   SELECT 'privileges', pg_catalog.format('%s on %s', CASE granted.grantee WHEN 0::oid THEN 'PUBLIC' ELSE granted.role END, c.relname), c.oid
     FROM ${PRIVILEGES_FROM} JOIN own ON own.oid = n.oid
-   WHERE ${IS_PRIVILEGES} AND c.relname = ANY ($2) AND $5::boolean AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
+   WHERE ${IS_PRIVILEGES} AND c.relname = ANY ($2) AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
@@ -201,9 +201,7 @@ export async function readExcludedObjects(
   const objects = objectsInOrder(state).map(({ kind, id }) => `${kind} ${id}`);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    // A service that manages no objects other than tables lists no privileges.
-    const listsPrivileges = objects.length > 0;
-    const values = [place, included.get(place) ?? [], schemas, place === schema ? objects : [], listsPrivileges];
+    const values = [place, included.get(place) ?? [], schemas, place === schema ? objects : []];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);

@@ -10,14 +10,13 @@ import {
   KINDS,
   type ObjectKind,
   type ObjectName,
-  OBJECT_KINDS,
   type SchemaObject,
-  isRelation,
   isRenamedWithTable,
   objectKey,
   objectLabel,
   objectNameParts,
   splitArgumentTypes,
+  RELATION_KINDS,
 } from '../../schema/model/objects.js';
 import { sortNeededFirst, objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import {
@@ -146,15 +145,13 @@ function isDroppedWithView(before: State, key: string, dropped: ReadonlySet<stri
   const { kind, id } = nameOfKey(key);
   const { table } = objectNameParts({ kind, id });
   if (kind !== 'privileges' || table === null || hasTableAt(before, undefined, table)) return false;
-  return RELATIONS.some((relation) => dropped.has(objectKey({ kind: relation, id: table })));
+  return RELATION_KINDS.some((relation) => dropped.has(objectKey({ kind: relation, id: table })));
 }
 
 function losesTable({ before, after }: ObjectChange, key: string): boolean {
   const { table } = objectNameParts(nameOfKey(key));
   return table !== null && hasTableAt(before, undefined, table) && !hasTableAt(after, undefined, table);
 }
-
-const RELATIONS = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
 
 /** Returns the statements that revoke privileges. They run before columns are renamed or dropped. */
 const revokedFirst = ({ before, after, schema }: ObjectChange, { replaced }: ChangedObjects): Statement[] =>

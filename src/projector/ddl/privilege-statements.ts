@@ -1,6 +1,7 @@
 /* Writes the statements that grant and revoke privileges. */
+import { quoteName } from '../../kernel/text.js';
 import { PUBLIC, type Privilege, type SchemaObject, objectNameParts } from '../../schema/model/objects.js';
-import { comparePrivileges, privilegeNames, privilegesWith } from '../../schema/model/privileges.js';
+import { comparePrivileges, privilegeNames, privilegesWith, privilegesIn } from '../../schema/model/privileges.js';
 import { type Sql, block, columnList, ident, join, literal, qualified, sql } from './sql.js';
 
 /** A statement and its summary. */
@@ -24,8 +25,6 @@ const listSql = (privileges: readonly Privilege[]): Sql =>
     ),
     sql`, `,
   );
-
-const listOf = ({ definition }: SchemaObject): readonly Privilege[] => (Array.isArray(definition) ? definition : []);
 
 interface Target {
   table: Sql;
@@ -63,7 +62,7 @@ function grant({ table, role, words }: Target, privileges: readonly Privilege[])
 
 /**
  * Revokes all privileges of the role, such as default privileges, so that it has exactly those of the object afterwards.
- * The owner of the table needs its own privileges, and so does the account of the service.
+ * The owner of the table needs its own privileges, and so does the database role of the service.
  */
 function revokeOthers(schema: string, object: SchemaObject): Step {
   const { table, role, isPublic, words } = targetOf(schema, object);
@@ -72,7 +71,7 @@ function revokeOthers(schema: string, object: SchemaObject): Step {
   if (isPublic) return [revoke, summary];
   const name = literal(words.role);
   const fault = literal(
-    `the role "${words.role}" owns "${words.table}", or is the account of the service, so its privileges are not managed`,
+    `the role ${quoteName(words.role)} owns ${quoteName(words.table)} or is the database role of the service. Its privileges cannot be managed. Name another role`,
   );
   const body = sql`BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid
@@ -86,7 +85,7 @@ function revokeOthers(schema: string, object: SchemaObject): Step {
 /** Statements for new privileges, and for those of a view that is created again. */
 export const createPrivileges = (schema: string, object: SchemaObject): Step[] => [
   revokeOthers(schema, object),
-  ...grant(targetOf(schema, object), listOf(object)),
+  ...grant(targetOf(schema, object), privilegesIn(object.definition)),
 ];
 
 /**
@@ -108,7 +107,7 @@ export function dropPrivileges(schema: string, object: SchemaObject, cascades: b
 /** Statements that revoke what the role loses. They run before the statements about columns. */
 export function revokeLost(schema: string, before: SchemaObject, after: SchemaObject): Step[] {
   const { table, role, words } = targetOf(schema, before);
-  const { revoked, restricted } = comparePrivileges(listOf(before), listOf(after));
+  const { revoked, restricted } = comparePrivileges(privilegesIn(before.definition), privilegesIn(after.definition));
   const revoke = (list: readonly Privilege[], option: Sql, what: string): Step[] =>
     list.length === 0
       ? []
@@ -123,4 +122,7 @@ export function revokeLost(schema: string, before: SchemaObject, after: SchemaOb
 
 /** Statements that grant what the role gets. They run after the statements about columns. */
 export const grantAdded = (schema: string, before: SchemaObject, after: SchemaObject): Step[] =>
-  grant(targetOf(schema, after), comparePrivileges(listOf(before), listOf(after)).granted);
+  grant(
+    targetOf(schema, after),
+    comparePrivileges(privilegesIn(before.definition), privilegesIn(after.definition)).granted,
+  );

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { objectKey } from '../../schema/model/objects.js';
+import { objectKey, objectNameParts } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, kindList, objectCatalogs } from '../ddl/object-catalogs.js';
@@ -114,8 +114,9 @@ FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definitio
 LEFT JOIN (SELECT ${ROUTINES.id} AS id, ${ROUTINES.printed} AS printed FROM ${ROUTINES.from}
             WHERE n.nspname = $2::text AND ${ROUTINES.where}) r ON o.kind IN (${kindList('pg_proc')}) AND r.id = o.id
 LEFT JOIN (SELECT ${GRANTS.id} AS id, ${GRANTS.printed} AS printed FROM ${GRANTS.from}
-            WHERE n.nspname = $2::text AND ${GRANTS.where} AND EXISTS (
-              SELECT FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS k(kind text) WHERE k.kind IN (${kindList('privileges')}))) g
+            WHERE n.nspname = $2::text AND ${GRANTS.where} AND c.relname = ANY (ARRAY(
+              SELECT k.relation FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS k(kind text, relation name)
+               WHERE k.kind IN (${kindList('privileges')})))) g
        ON o.kind IN (${kindList('privileges')}) AND g.id = o.id
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
   indexes = excluded.indexes, enabled = excluded.enabled, printed = excluded.printed`;
@@ -145,7 +146,7 @@ export function* objectStatements(before: State, after: State, schema: string): 
   );
   for (const { text, values } of inChunks(
     UPSERT_OBJECTS,
-    changed.map(([, { object }]) => object),
+    changed.map(([, { object }]) => ({ ...object, relation: objectNameParts(object).table })),
   ))
     yield { text, values: [...values, schema] };
 }

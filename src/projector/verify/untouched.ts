@@ -1,11 +1,11 @@
-/* Properties that no event describes. A change must leave them as they are, also where it creates an object again. */
+/* Reads properties that no event describes. A change must not alter them, even if it creates their object again. */
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { PUBLIC } from '../../schema/model/objects.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
 import { idOnTable } from '../ddl/trigger-sql.js';
 
-/** A property that a change did not leave as it was. */
+/** A property that a change altered. */
 export interface ChangedProperty {
   /** The type and the name of the object as PostgreSQL prints them: `function public.total(integer)`. */
   object: string;
@@ -24,6 +24,10 @@ const IS_LOGGED: Sql = sql`(x.grantor = c.relowner
   AND c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name)
   AND ${idOnTable(sql`(CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(x.grantee)::text END)`)} = ANY ($3::text[]))`;
 
+/**
+ * `existence` marks objects without another property. $1 are the managed schemas, $2 is the default schema, $3 are the ids
+ * of privileges in the log.
+ */
 const PROPERTIES: Sql = sql`
 WITH relation AS (
   SELECT c.* FROM pg_catalog.pg_class c
@@ -40,20 +44,20 @@ WITH relation AS (
   SELECT a.*, r.relkind FROM pg_catalog.pg_attribute a JOIN relation r ON r.oid = a.attrelid
    WHERE a.attnum > 0 AND NOT a.attisdropped AND r.relkind IN ('r', 'p', 'v', 'm', 'f')
 ), acl AS (
-  SELECT 'pg_catalog.pg_class'::regclass::oid AS class, c.oid, 0 AS sub, x.*
+  SELECT 'pg_catalog.pg_class'::regclass::oid AS class, c.oid, 0 AS sub, c.relowner AS owner, x.*
     FROM relation c, pg_catalog.aclexplode(coalesce(c.relacl, pg_catalog.acldefault(
            CASE WHEN c.relkind = 'S' THEN 's'::"char" ELSE 'r'::"char" END, c.relowner))) x
    WHERE c.relkind NOT IN ('i', 'I') AND x.grantee <> c.relowner AND NOT ${IS_LOGGED}
   UNION ALL
-  SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, x.*
+  SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, c.relowner, x.*
     FROM attribute a JOIN relation c ON c.oid = a.attrelid, LATERAL pg_catalog.aclexplode(a.attacl) x
    WHERE NOT ${IS_LOGGED}
   UNION ALL
-  SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, 0, x.*
+  SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, 0, p.proowner, x.*
     FROM routine p, pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f'::"char", p.proowner))) x
    WHERE x.grantee <> p.proowner
   UNION ALL
-  SELECT 'pg_catalog.pg_type'::regclass::oid, t.oid, 0, x.*
+  SELECT 'pg_catalog.pg_type'::regclass::oid, t.oid, 0, t.typowner, x.*
     FROM type t, pg_catalog.aclexplode(coalesce(t.typacl, pg_catalog.acldefault('T'::"char", t.typowner))) x
    WHERE x.grantee <> t.typowner
 ), part AS (
@@ -77,7 +81,8 @@ WITH relation AS (
     FROM pg_catalog.pg_statistic_ext s JOIN relation r ON r.oid = s.stxrelid
   UNION ALL
   SELECT a.class, a.oid, a.sub,
-         pg_catalog.format('%s for %s', a.privilege_type, CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE a.grantee::regrole::text END),
+         pg_catalog.format('%s for %s%s', a.privilege_type, CASE WHEN a.grantee = 0::oid THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
+           CASE WHEN a.grantor <> a.owner THEN pg_catalog.format(' by %s', a.grantor::regrole) END),
          CASE WHEN a.is_grantable THEN 'granted with grant option' ELSE 'granted' END
     FROM acl a
   UNION ALL
@@ -96,17 +101,23 @@ WITH relation AS (
   SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, o.property, o.value
     FROM attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid, LATERAL (VALUES
            ('statistics target', CASE WHEN a.attstattarget >= 0 THEN a.attstattarget::text END),
-           ('storage', CASE WHEN a.attstorage <> t.typstorage THEN a.attstorage::text END),
-           ('compression', nullif(a.attcompression, '')::text),
+           ('storage', CASE WHEN a.attstorage <> t.typstorage THEN
+             CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END END),
+           ('compression', CASE a.attcompression WHEN 'p' THEN 'pglz' WHEN 'l' THEN 'lz4' END),
            ('options', pg_catalog.array_to_string(a.attoptions, ', '))) o (property, value)
    WHERE o.value IS NOT NULL
   UNION ALL
   SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, o.property, o.value
     FROM relation r, LATERAL (VALUES
            ('options', pg_catalog.array_to_string(r.reloptions, ', ')),
-           ('persistence', r.relpersistence::text),
-           ('replica identity', r.relreplident::text)) o (property, value)
+           ('tablespace', (SELECT t.spcname::text FROM pg_catalog.pg_tablespace t WHERE t.oid = r.reltablespace)),
+           ('persistence', CASE r.relpersistence WHEN 'u' THEN 'UNLOGGED' ELSE 'LOGGED' END),
+           ('replica identity', CASE r.relreplident WHEN 'd' THEN 'DEFAULT' WHEN 'n' THEN 'NOTHING' WHEN 'f' THEN 'FULL'
+             ELSE 'USING INDEX' END)) o (property, value)
    WHERE r.relkind IN ('r', 'p') AND o.value IS NOT NULL
+  UNION ALL
+  SELECT 'pg_catalog.pg_class'::regclass::oid, i.indexrelid, 0, 'replica identity', 'true'
+    FROM pg_catalog.pg_index i JOIN relation r ON r.oid = i.indexrelid WHERE i.indisreplident
   UNION ALL
   SELECT 'pg_catalog.pg_statistic_ext'::regclass::oid, s.oid, 0, 'statistics target', s.stxstattarget::text
     FROM pg_catalog.pg_statistic_ext s JOIN relation r ON r.oid = s.stxrelid WHERE coalesce(s.stxstattarget, -1) >= 0

@@ -18,14 +18,24 @@ export function formerNames(): FormerNames {
   /** Former field names. The key is the former name of the collection with the current name of the field. */
   const fields = new Map<string, string>();
   const collection = (name: string): string => collections.get(name) ?? name;
-  const created = new Set<string>();
-  /** Names that no collection can have, by former name: created collections may have that of an older one. */
-  const keyOf = (of: string, name: string): string =>
-    memberKey(created.has(of) ? `\0${collection(of)}` : collection(of), name);
+  /** The number of each collection that the batch created, by current name. */
+  const created = new Map<string, number>();
+  let count = 0;
+  /** The key in `fields`. A number after NUL keeps the fields of created collections apart from all others. */
+  const keyOf = (current: string, field: string): string =>
+    memberKey(created.has(current) ? `\0${created.get(current)}` : collection(current), field);
+
+  const noteCreated = (event: LogEvent): void => {
+    if (event.type === 'collection.created') created.set(event.collection, (count += 1));
+    if (event.type !== 'collection.deleted' && event.type !== 'collection.renamed') return;
+    const number = created.get(event.collection);
+    created.delete(event.collection);
+    if (event.type === 'collection.renamed' && number !== undefined) created.set(event.data.to, number);
+  };
 
   return {
     add(event) {
-      noteCreated(created, event);
+      noteCreated(event);
       if (event.type === 'collection.renamed') {
         const former = collection(event.collection);
         collections.delete(event.collection);
@@ -42,13 +52,6 @@ export function formerNames(): FormerNames {
     field: (of, name) => fields.get(keyOf(of, name)) ?? name,
     isCreated: (name) => created.has(name),
   };
-}
-
-/** @param created the current names of the collections that the batch created */
-function noteCreated(created: Set<string>, event: LogEvent): void {
-  if (event.type === 'collection.created') created.add(event.collection);
-  else if (event.type === 'collection.deleted') created.delete(event.collection);
-  else if (event.type === 'collection.renamed' && created.delete(event.collection)) created.add(event.data.to);
 }
 
 /** The names by which the policy judges a collection. */

@@ -262,6 +262,8 @@ export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
 
+export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
+
 /** The role in the id of privileges that stands for PUBLIC. PostgreSQL allows no role of this name. */
 export const PUBLIC = 'public';
 

@@ -1,5 +1,5 @@
 /* Privileges of a role as data: their normal form, the difference of two lists, and the words of GRANT. */
-import { PUBLIC, type Privilege, type SchemaObject, objectNameParts } from './objects.js';
+import { type Definition, PUBLIC, type Privilege, type SchemaObject, objectNameParts } from './objects.js';
 import { byName } from './state.js';
 
 /** One privilege on the whole table or on one column. */
@@ -24,26 +24,34 @@ function unitsByKey(privileges: readonly Privilege[]): Map<string, Unit> {
 }
 
 /** Returns a list in normal form: sorted, and with one element for the columns that have the same privilege. */
-function listOf(units: Iterable<Unit>): Privilege[] {
+function toPrivileges(units: Iterable<Unit>): Privilege[] {
   const privileges = new Map<string, Privilege>();
   for (const { name, column, isGrantable } of units) {
     const key = `${name} ${column === null ? 0 : 1} ${isGrantable ? 1 : 0}`;
-    const columns = [...(privileges.get(key)?.columns ?? []), ...(column === null ? [] : [column])].sort(byName);
-    privileges.set(key, {
-      name,
-      ...(column !== null && { columns }),
-      ...(isGrantable && { grantable: true as const }),
-    });
+    const privilege = privileges.get(key) ?? newPrivilege(name, column !== null, isGrantable);
+    if (column !== null) privilege.columns?.push(column);
+    privileges.set(key, privilege);
   }
+  for (const { columns } of privileges.values()) columns?.sort(byName);
   return [...privileges].sort(([a], [b]) => byName(a, b)).map(([, each]) => each);
 }
 
+const newPrivilege = (name: Privilege['name'], hasColumns: boolean, isGrantable: boolean): Privilege => ({
+  name,
+  ...(hasColumns && { columns: [] }),
+  ...(isGrantable && { grantable: true as const }),
+});
+
+/** Returns the list in the definition of privileges. Empty for other objects. */
+export const privilegesIn = (definition: Definition | undefined): readonly Privilege[] =>
+  Array.isArray(definition) ? definition : [];
+
 export const sortPrivileges = (privileges: readonly Privilege[]): Privilege[] =>
-  listOf(unitsByKey(privileges).values());
+  toPrivileges(unitsByKey(privileges).values());
 
 /** Returns the privileges on the given columns. */
 export const selectColumns = (privileges: readonly Privilege[], columns: ReadonlySet<string>): Privilege[] =>
-  listOf([...unitsByKey(privileges).values()].filter(({ column }) => column !== null && columns.has(column)));
+  toPrivileges([...unitsByKey(privileges).values()].filter(({ column }) => column !== null && columns.has(column)));
 
 /** Returns the privileges of `before` that `after` lacks, also those that are no longer grantable. */
 export function findLostPrivileges(before: readonly Privilege[], after: readonly Privilege[]): Privilege[] {
@@ -52,7 +60,7 @@ export function findLostPrivileges(before: readonly Privilege[], after: readonly
     const now = units.get(unitKey(unit));
     return now === undefined || (unit.isGrantable && !now.isGrantable);
   };
-  return listOf([...unitsByKey(before).values()].filter(isLost));
+  return toPrivileges([...unitsByKey(before).values()].filter(isLost));
 }
 
 interface PrivilegeChange {
@@ -84,13 +92,14 @@ export function comparePrivileges(before: readonly Privilege[], after: readonly 
   });
   const rest = new Map(left.map((unit) => [unitKey(unit), unit]));
   const isCovered = (unit: Unit, names: ReadonlySet<string>): boolean => unit.column !== null && names.has(unit.name);
-  const withoutOption = (list: Unit[]): Privilege[] => listOf(list.map((unit) => ({ ...unit, isGrantable: false })));
+  const withoutOption = (list: Unit[]): Privilege[] =>
+    toPrivileges(list.map((unit) => ({ ...unit, isGrantable: false })));
   return {
     revoked: withoutOption(units.filter((unit) => lost(unit) && !isCovered(unit, revokedNames))),
     restricted: withoutOption(
       units.filter((unit) => restricted(unit) && !isCovered(unit, restrictedNames) && !isCovered(unit, revokedNames)),
     ),
-    granted: listOf(
+    granted: toPrivileges(
       [...now.values()].filter((unit) => {
         const held = rest.get(unitKey(unit));
         return held === undefined || (unit.isGrantable && !held.isGrantable);

@@ -127,12 +127,12 @@ export function mergeObject(existing: SchemaObject, input: unknown, at: Path): R
 }
 
 function mergeDefinition(existing: Definition, definition: Definition): Definition {
-  const read = Array.isArray(existing) ? sortPrivileges(privilegesIn(definition)) : definition;
+  const read = Array.isArray(existing) ? sortPrivileges(readPrivileges(definition)) : definition;
   return isSameDefinition(existing, read) ? existing : read;
 }
 
 /** Returns the privileges of a definition without faults. */
-function privilegesIn(definition: Definition): Privilege[] {
+function readPrivileges(definition: Definition): Privilege[] {
   if (typeof definition !== 'string') return definition;
   const grants = parseGrants(definition);
   return typeof grants === 'string' ? [] : grants.privileges;

@@ -44,6 +44,7 @@ import {
   objectLabel,
   objectNameParts,
   renamedId,
+  RELATION_KINDS,
 } from '../model/objects.js';
 import { readBackfill } from '../normal-form/backfill.js';
 import { readNewObject } from '../normal-form/object.js';
@@ -163,9 +164,7 @@ function applyObjectRenames(context: ApplyContext, items: readonly [number, Obje
 /** True for an object whose table or view the diff removes as well. */
 const isRemovedWithTable = ({ base, draft }: { base: State; draft: Draft }, { kind, id }: ObjectDiff): boolean => {
   const table = tableOf(getObject(base, { kind, id }) ?? { kind, id });
-  const isView =
-    table !== null &&
-    (['view', 'materialized_view'] as const).some((each) => draft.object({ kind: each, id: table }) !== undefined);
+  const isView = table !== null && RELATION_KINDS.some((each) => draft.object({ kind: each, id: table }) !== undefined);
   return table !== null && !isView && draft.get(table)?.collection.schema == null;
 };
 

@@ -3,6 +3,7 @@
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './data-types.js';
 import { memoize } from '../../kernel/memoize.js';
+import { textFault as characterFault } from '../../kernel/text.js';
 import { extrasOf, type CollectionNode, tableNameOf } from '../model/state.js';
 import { needKey, schemaOfNeed } from '../model/order.js';
 import type { Need } from '../model/extras.js';
@@ -24,6 +25,30 @@ export interface Statement {
   stmt_location?: number;
   /** Length in bytes. Absent if the statement ends with the text. */
   stmt_len?: number;
+}
+
+/** Maximum number of characters. Parsing 1,000 characters takes up to 3 ms and blocks the event loop. */
+const LONGEST_DEFINITION = 100_000;
+
+/** True for a text that is not parsed. */
+export const isTooLong = (text: string): boolean => text.length > LONGEST_DEFINITION;
+
+/** Parses statements of a caller, or returns a sentence that follows "definition". */
+export function parseStatements(text: string): Statement[] | string {
+  if (isTooLong(text)) return `must be at most ${LONGEST_DEFINITION} characters`;
+  const fault = characterFault(text);
+  if (fault !== null) return fault;
+  try {
+    return (parseSync(text) as { stmts?: Statement[] }).stmts ?? [];
+  } catch (error) {
+    return parserFault(error);
+  }
+}
+
+/** Returns a sentence that follows "definition". */
+export function parserFault(error: unknown): string {
+  if (error instanceof RangeError) return 'is nested too deeply';
+  return `must be valid PostgreSQL: ${error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message}`;
 }
 
 /** Yields each node once. Works without recursion, because statements may be nested deeper than the stack. */

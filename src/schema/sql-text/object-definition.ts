@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
 import { jsonEqual } from '../../kernel/json.js';
-import { addArticle, textFault } from '../../kernel/text.js';
+import { addArticle } from '../../kernel/text.js';
 import {
   type Definition,
   KINDS,
@@ -20,7 +20,17 @@ import {
   idOnTable,
   routineId,
 } from '../model/objects.js';
-import { type Node, type Statement, list, member, nodesIn, stringOf } from './expression.js';
+import {
+  type Node,
+  type Statement,
+  list,
+  member,
+  nodesIn,
+  stringOf,
+  isTooLong,
+  parserFault,
+  parseStatements,
+} from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import { aggregateRest, readAggregateParts } from './aggregate.js';
@@ -38,9 +48,6 @@ import { type UsedName, callsIn, qualifiedName, relationsIn } from './used-names
 import { optionsOf } from './view-options.js';
 import { viewTailOf } from './view-tail.js';
 import { type TriggerParts, readTriggerParts, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
-
-/** Maximum number of characters. Parsing 1,000 characters takes up to 3 ms and blocks the event loop. */
-const LONGEST_DEFINITION = 100_000;
 
 export interface ParsedDefinition {
   kind: ObjectKind;
@@ -101,16 +108,14 @@ export function parseDefinition(text: Definition): ParsedDefinition | string {
   if (typeof text !== 'string') return ONE_STATEMENT;
   const cached = parsed.get(text);
   if (cached !== undefined) return cached;
+  const result = parseText(text);
   // Caching the result of such a text would waste megabytes of memory.
-  if (text.length > LONGEST_DEFINITION) return TOO_LONG;
-  const result = textFault(text) ?? parseText(text);
+  if (isTooLong(text)) return result;
   const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
   if (oldest !== undefined) parsed.delete(oldest);
   parsed.set(text, result);
   return result;
 }
-
-const TOO_LONG = `must be at most ${LONGEST_DEFINITION} characters`;
 
 /** Returns the parts of a definition that was accepted before. */
 function readStoredDefinition(text: Definition): ParsedDefinition {
@@ -166,14 +171,14 @@ export function isSameDefinition(a: Definition, b: Definition): boolean {
 }
 
 function parseText(text: string): ParsedDefinition | string {
+  const statements = parseStatements(text);
+  if (typeof statements === 'string') return statements;
+  const [only, ...others] = statements;
+  if (only === undefined || others.length > 0) return ONE_STATEMENT;
   try {
-    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
-    const [only] = stmts;
-    if (only === undefined || stmts.length > 1) return ONE_STATEMENT;
     return fromStatement(Buffer.from(text), only);
   } catch (error) {
-    if (error instanceof RangeError) return 'is nested too deeply';
-    return `must be valid PostgreSQL: ${error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message}`;
+    return parserFault(error);
   }
 }
 

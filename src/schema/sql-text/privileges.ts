@@ -1,9 +1,7 @@
 /* Reads GRANT statements on tables and views. They are another form of the definition of privileges. */
-import { parseSync } from 'libpg-query';
-import { textFault } from '../../kernel/text.js';
 import { COLUMN_PRIVILEGES, PRIVILEGES, PUBLIC, type Privilege, idOnTable } from '../model/objects.js';
 import { sortPrivileges } from '../model/privileges.js';
-import { type Node, type Statement, list, member, stringOf } from './expression.js';
+import { type Node, list, member, parseStatements, stringOf } from './expression.js';
 
 export interface Grants {
   id: string;
@@ -15,19 +13,10 @@ export interface Grants {
 const ONE_TARGET =
   'must be GRANT statements for one role on one table or view: GRANT SELECT, UPDATE (name) ON members TO editors';
 
-/** Longer texts would block the event loop. */
-const LONGEST = 100_000;
-
 /** Reads a text of GRANT statements for one role on one table. Returns a sentence that follows "definition" for others. */
 export function parseGrants(text: string): Grants | string {
-  const fault = text.length > LONGEST ? `must be at most ${LONGEST} characters` : textFault(text);
-  if (fault !== null) return fault;
-  try {
-    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
-    return readGrants(stmts.map(({ stmt }) => stmt));
-  } catch (error) {
-    return `must be valid PostgreSQL: ${error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message}`;
-  }
+  const statements = parseStatements(text);
+  return typeof statements === 'string' ? statements : readGrants(statements.map(({ stmt }) => stmt));
 }
 
 /** Reads parsed statements. Returns a sentence that follows "definition" for statements that are not accepted. */

@@ -11,17 +11,16 @@ import {
 } from '../model/events.js';
 import {
   type Definition,
-  OBJECT_KINDS,
   type Privilege,
   type SchemaObject,
   idOnTable,
   isOnTable,
-  isRelation,
   objectKey,
   objectNameParts,
+  RELATION_KINDS,
 } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { findLostPrivileges, selectColumns } from '../model/privileges.js';
+import { findLostPrivileges, selectColumns, privilegesIn } from '../model/privileges.js';
 import { type State, NEW_IDENTITY, byName, getObject, hasTableAt } from '../model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
@@ -59,12 +58,10 @@ function isOnReplacedTable(from: State, to: State, object: SchemaObject): boolea
   return table !== null && kindOfRelation(from, table) !== kindOfRelation(to, table);
 }
 
-const RELATIONS = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
-
 const kindOfRelation = (state: State, name: string): string | undefined =>
   hasTableAt(state, undefined, name)
     ? 'table'
-    : RELATIONS.find((kind) => state.objects.has(objectKey({ kind, id: name })));
+    : RELATION_KINDS.find((kind) => state.objects.has(objectKey({ kind, id: name })));
 
 /** Excludes objects that exchange their names. They are changed instead of renamed. */
 function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
@@ -118,20 +115,20 @@ function followsColumns(
   );
   const now = privilegesAfter(event);
   if (restored.length === 0 || now === undefined) return false;
-  const former = Array.isArray(old?.definition) ? old.definition : [];
+  const former = privilegesIn(old?.definition);
   const added = findLostPrivileges(now, former);
   return findLostPrivileges(former, now).length === 0 && jsonEqual(selectColumns(added, new Set(restored)), added);
 }
 
 /** Returns the privileges that an event creates or changes. Undefined for other events. */
 function privilegesAfter(event: ObjectEvent): Privilege[] | undefined {
-  if (event.type === 'object.created') return listOf(event.data.object.definition);
+  if (event.type === 'object.created') return listIn(event.data.object.definition);
   const [only, ...others] = event.type === 'object.updated' ? event.data.patch : [];
   if (only?.op !== 'replace' || only.path !== '/definition' || others.length > 0) return undefined;
-  return listOf(only.value as Definition);
+  return listIn(only.value as Definition);
 }
 
-const listOf = (definition: Definition): Privilege[] | undefined =>
+const listIn = (definition: Definition): Privilege[] | undefined =>
   Array.isArray(definition) ? definition : undefined;
 
 /** True if the event about a table has the event about an object of the table as its consequence. */

@@ -332,8 +332,20 @@ describe('scopes over collections', () => {
     await api.ok('POST', '/objects', privileges('pg_monitor', [{ name: 'SELECT', columns: ['note', 'text'] }]));
     await api.ok('POST', '/objects', privileges('public', [{ name: 'SELECT', columns: ['note'] }]));
     expect((await change('/objects', privileges('pg_read_all_stats', [{ name: 'SELECT' }]))).status).equal(403);
+    const { hash } = (await change('/schema/diff', await read('/schema/snapshot'))).json as { hash: string };
+    const { data: lhs } = await api.ok<{ data: object }>('GET', '/objects/privileges/public on shop_notes');
+    const diff = {
+      fields: [
+        { collection: 'shop_notes', field: 'note', diff: [{ kind: 'E', path: ['meta', 'note'], lhs: null, rhs: 'x' }] },
+      ],
+      objects: [{ kind: 'privileges', id: 'public on shop_notes', diff: [{ kind: 'D', lhs }] }],
+    };
+    expect(missingOf(await change('/schema/apply', { hash, diff }))).deep.equal(REJECTED);
+    const before = await api.head();
     const deleted = await send('/fields/shop_notes/note', { method: 'DELETE' });
     expect(deleted.status, deleted.text).to.be.within(200, 204);
+    const back = await change('/schema/apply', await api.ok('GET', `/history/diff?to=${before}`));
+    expect(missingOf(back), back.text).deep.equal(REJECTED);
     const { data: trash } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
     await api.ok('POST', `/trash/${trash[0]?.position}/restore`, {});
     const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=privileges&fields=id,definition');

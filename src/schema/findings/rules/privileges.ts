@@ -1,19 +1,9 @@
 /* Findings about privileges of roles. */
-import {
-  type Definition,
-  PUBLIC,
-  type Privilege,
-  isRelation,
-  objectLabel,
-  objectNameParts,
-} from '../../model/objects.js';
-import { findLostPrivileges, privilegeWords } from '../../model/privileges.js';
+import { PUBLIC, isRelation, objectLabel, objectNameParts } from '../../model/objects.js';
+import { findLostPrivileges, privilegeWords, privilegesIn } from '../../model/privileges.js';
 import { getObject } from '../../model/state.js';
 import type { Observation, PlannedObjectEvent, Rule } from '../model.js';
 import { VERBS, followsTable, observeLost, subjectOnTable } from './objects.js';
-
-const listOf = (definition: Definition | undefined): readonly Privilege[] =>
-  Array.isArray(definition) ? definition : [];
 
 const isAboutPrivileges = ({ event }: PlannedObjectEvent): boolean => event.subject.kind === 'privileges';
 
@@ -50,7 +40,7 @@ export const publicPrivilege: Rule = {
   object({ now }, planned) {
     const { name, table } = objectNameParts(now);
     if (now.kind !== 'privileges' || name !== PUBLIC) return undefined;
-    const message = `every role gets ${privilegeWords(listOf(now.definition))} on ${JSON.stringify(table)}`;
+    const message = `every role gets ${privilegeWords(privilegesIn(now.definition))} on ${JSON.stringify(table)}`;
     return { message, ...subjectOnTable(now, planned) };
   },
 };
@@ -78,7 +68,10 @@ export const privilegeLost: Rule = {
     const { event, batch, old } = planned;
     if (event.type === 'object.created' && isRelation(event.subject)) return observeReplaced(planned);
     if (!isAboutPrivileges(planned) || followsTable(planned)) return undefined;
-    const lost = findLostPrivileges(listOf(old?.definition), listOf(getObject(batch.after, event.subject)?.definition));
+    const lost = findLostPrivileges(
+      privilegesIn(old?.definition),
+      privilegesIn(getObject(batch.after, event.subject)?.definition),
+    );
     if (lost.length === 0) return undefined;
     const { name, table } = objectNameParts(event.subject);
     const role = name === PUBLIC ? 'PUBLIC' : JSON.stringify(name);
