@@ -58,8 +58,8 @@ function exampleText({ unsafe, safe }: NonNullable<Rule['example']>): string {
 
 function describePolicyUse({ shownOnly, standing }: Rule): string | undefined {
   if (shownOnly === true)
-    return 'It is noticed where a document is read, and not where the change is made: a [policy](../policy.md) can show it or not, and stop nothing by it.';
+    return 'The service reports this finding when it reads a document, not when it applies a change. A [policy](../policy.md) can hide it, but cannot reject changes because of it.';
   if (standing === true)
-    return 'It is about what is there then, however it came: a [policy](../policy.md) that stops it stops adopting such a table, too.';
+    return 'This finding describes the resulting state. A [policy](../policy.md) that rejects it therefore also rejects the adoption of such a table.';
   return undefined;
 }

@@ -21,10 +21,10 @@ export function describeDifference({
 }: Omit<Difference, 'expected' | 'found'> & Record<'expected' | 'found', unknown>): string {
   const name = visibleText(locationText({ collection, field })).replaceAll('\n', '\\n');
   const location = [where, name, member].filter((part) => part !== '').join(' ');
-  return `  ${location}: expected ${show(expected)}, found ${show(found)}`;
+  return `  ${location}: expected ${showValue(expected)}, found ${showValue(found)}`;
 }
 
-const show = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));
+export const showValue = (value: unknown): string => (value === null ? 'nothing' : JSON.stringify(value));
 
 /** Returns a sentence to append, or an empty text. */
 export const describeErased = (events: number): string =>

@@ -8,7 +8,7 @@ import type { Statement } from '../projector/ddl/step.js';
 import type { HeldCollections } from '../features/change-requests/rows.js';
 import type { Preparation } from '../projector/online/types.js';
 import type { Difference } from '../projector/verify/index.js';
-import type { ChangedProperty } from '../projector/verify/untouched.js';
+import type { ChangedProperty } from '../projector/verify/properties.js';
 import type { Return } from '../features/trash/rows.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import type { Point, Store } from '../reads/state-store.js';

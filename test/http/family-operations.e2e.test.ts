@@ -12,7 +12,7 @@ interface Family {
   title: string;
   /** The statements that create the tables, whose names begin with `prefix`. */
   create: (prefix: string) => string;
-  /** The managed tables, without the prefix. `second.` stands before those of the other managed schema. */
+  /** The managed tables, without the prefix. The prefix `second.` marks tables in the second managed schema. */
   tables: readonly string[];
   /** Changes by hand after adoption. */
   byHand: Readonly<Record<string, ByHand>>;
@@ -269,7 +269,8 @@ describe('operations on partitions and inherited tables', () => {
           };
           for (const [what, operation] of Object.entries(OPERATIONS)) await judge(what, await send(operation, table));
           const back = await client(`/history/diff?to=${adopted}`);
-          if (back.status === 200) await judge('goes back', await client('/schema/apply?purge', json(back.json)));
+          if (back.status === 200)
+            await judge('reverts to the adoption', await client('/schema/apply?purge', json(back.json)));
 
           const repaired = await dps(['drift', '--repair', '--allow-drop', '--purge'], {
             DATABASE_URL: service.databaseUrl,

@@ -33,7 +33,7 @@ const OBJECTS = [
   ['statistics', 'CREATE STATISTICS towns ON age, town FROM members'],
 ] as const;
 
-/** Properties that no event describes. */
+/** Statements for properties that no event describes. */
 const PROPERTIES = [
   'GRANT SELECT ON adults TO PUBLIC',
   'GRANT UPDATE (name) ON adults TO PUBLIC',
@@ -65,7 +65,7 @@ const OTHER_ROLE = 'dps_prove_other';
 
 type Effect = { properties: string[] } | { differences: string[] };
 
-/** Each loss, and how the proof names it. */
+/** Statements of an event trigger, and the entries that they cause. */
 const LOSSES: readonly (readonly [loss: string, effect: Effect])[] = [
   ['REVOKE SELECT ON adults FROM PUBLIC', { properties: ['view public.adults: SELECT for PUBLIC'] }],
   ['REVOKE UPDATE (name) ON adults FROM PUBLIC', { properties: ['view column public.adults.name: UPDATE for PUBLIC'] }],
@@ -168,7 +168,7 @@ describe('the proof of a change', function () {
     diff = await api.ok('POST', '/schema/diff', snapshot);
   });
 
-  it('finds nothing if all objects that are created again keep their properties, and changes nothing', async () => {
+  it('is empty if recreated objects keep their properties, and leaves the schema unchanged', async () => {
     const before = await api.ok('GET', '/schema/snapshot');
     const { accepted, proof, errors } = await prove();
     expect(accepted, JSON.stringify(errors)).to.equal(true);
@@ -177,7 +177,7 @@ describe('the proof of a change', function () {
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
   });
 
-  /** Runs `work` while each command of the database ends with a loss. */
+  /** Runs `work` while an event trigger executes the statement after each command. */
   async function withLoss(loss: string, work: () => Promise<void>): Promise<void> {
     await asRoot(
       `CREATE FUNCTION lose() RETURNS event_trigger SECURITY DEFINER LANGUAGE plpgsql AS $lose$

@@ -163,6 +163,19 @@ describe('columns that get a sequence', () => {
     expect(rows).deep.equal([{ n: 6 }]);
   });
 
+  it('advance no sequence when their type changes with that of their parent', async () => {
+    await api.sql('CREATE SEQUENCE heir_ids; CREATE TABLE parent (id int PRIMARY KEY)');
+    await api.sql(`CREATE TABLE heir (id int NOT NULL DEFAULT nextval('heir_ids')) INHERITS (parent)`);
+    await api.ok('POST', '/schema/adopt', { tables: ['parent', 'heir'] });
+    const plan = await api.ok<{ statements: { summary: string }[]; events: { collection: string }[] }>(
+      'PATCH',
+      '/fields/parent/id?dry_run',
+      { type: 'bigInteger' },
+    );
+    expect(plan.events.map(({ collection }) => collection)).to.deep.equal(['parent', 'heir']);
+    expect(plan.statements.map(({ summary }) => summary)).to.deep.equal(['alter column parent.id: type']);
+  });
+
   describe('for numbers that are not integers', () => {
     const TYPES: [type: string, next: string, shown: object][] = [
       ['numeric(20)', '6', { type: 'decimal', data_type: 'numeric' }],

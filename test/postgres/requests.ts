@@ -189,20 +189,23 @@ async function reviewChanges(ask: Ask, service: TestService): Promise<void> {
     return data['state'] === 'applied';
   });
   const api = createApi(service);
-  const online = onlineOf(api);
-  await online.large('wide', [column('code')], 'code = i::text');
-  const required = await online.diff(({ fields }) => {
-    const code = fields.find((each) => each.collection === 'wide' && each.field === 'code');
-    if (code) code.schema.is_nullable = false;
-  });
-  const { data: slow } = await ask('/changes', json({ title: 'required', diff: required, online: true }));
-  await ask(`/changes/${slow['id']}/prepare`, post);
-  await until('the request is prepared', async () => {
-    const { data } = await ask(`/changes/${slow['id']}`);
-    return data['state'] === 'prepared';
-  });
-  await ask(`/changes/${slow['id']}/withdraw`, post);
-  await api.stop();
+  try {
+    const online = onlineOf(api);
+    await online.large('wide', [column('code')], 'code = i::text');
+    const required = await online.diff(({ fields }) => {
+      const code = fields.find((each) => each.collection === 'wide' && each.field === 'code');
+      if (code) code.schema.is_nullable = false;
+    });
+    const { data: slow } = await ask('/changes', json({ title: 'required', diff: required, online: true }));
+    await ask(`/changes/${slow['id']}/prepare`, post);
+    await until('the request is prepared', async () => {
+      const { data } = await ask(`/changes/${slow['id']}`);
+      return data['state'] === 'prepared';
+    });
+    await ask(`/changes/${slow['id']}/withdraw`, post);
+  } finally {
+    await api.stop();
+  }
 }
 
 async function changeAccounts(ask: Ask, { adminEmail, adminPassword }: TestService): Promise<void> {

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { plan as planSchema } from '../../http/openapi/answers/operating.js';
-import { describeDifference } from '../../doctor/differences.js';
 import { formatCount } from '../../kernel/text.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
@@ -31,36 +30,6 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   changeHeaders(invocation);
   const body = await readDiff(invocation);
   return body === null ? reportNoChanges(invocation) : confirmAndApply(invocation, body);
-}
-
-/**
- * Executes a diff or a snapshot, compares the database, and rolls it back. Exit code 1 if the change
- * has other effects, 2 if PostgreSQL rejects the change, 3 if the policy blocks it.
- */
-export async function prove(invocation: Invocation): Promise<ExitCode> {
-  const { values, terminal } = invocation;
-  const headers = changeHeaders(invocation);
-  const file = await readDiff(invocation);
-  if (file === null) return reportNoChanges(invocation);
-  const query = { prove: true, purge: isSet(values, 'purge') };
-  const plan = JSON.parse(await requestText(invocation, 'applyDiff', { query, file, headers })) as Plan;
-  const { proof } = plan;
-  const lines = proof && describeProof(proof);
-  terminal.print(isSet(values, 'json') ? json(plan) : [describePlan(plan), ...(lines ?? [])].join('\n'));
-  const code = exitCodeOf(plan, values);
-  return code !== 0 || proof === undefined || proof.differences.length + proof.properties.length === 0 ? code : 1;
-}
-
-function describeProof({ differences, properties }: NonNullable<Plan['proof']>): string[] {
-  if (differences.length + properties.length === 0) return ['No other effects found.'];
-  const show = (value: string | null): string => (value === null ? 'nothing' : JSON.stringify(value));
-  return [
-    'The change has other effects:',
-    ...differences.map(describeDifference),
-    ...properties.map(({ object, property, before, after }) =>
-      toOneLine(`  ${object} ${property}: ${show(before)} became ${show(after)}`),
-    ),
-  ];
 }
 
 /** Shows the plan of a diff, asks for confirmation, and applies it. */

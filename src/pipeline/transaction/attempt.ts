@@ -335,7 +335,7 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   const plan = await planOf(client, { options, job, begun, waits: at, isDryRun: true });
   if (plan.kind === 'refused') return rollback(client, plan);
   const { decided, ...shown } = plan;
-  const prove = await startProving(client, { options, job, begun, waits: at, after: plan.after });
+  const prove = await prepareProof(client, { options, job, begun, waits: at, after: plan.after });
   // Steps that would be prepared online are not run here, because they would hold locks for a long time.
   const problems =
     plan.preparation === undefined
@@ -355,10 +355,9 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
 type RunBatch = Pick<Plan, 'events' | 'after' | 'proof'>;
 
 /**
- * Returns the function that carries out the rest of a batch after its statements and adds the proof. It adds nothing if
- * the request needs no proof.
+ * Returns the function that executes the rest of a batch and adds the proof. Without `proves`, it executes nothing.
  */
-async function startProving<C>(
+async function prepareProof<C>(
   client: pg.ClientBase,
   {
     options,

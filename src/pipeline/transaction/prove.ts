@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { sendBatch } from '../../postgres/exchange.js';
 import { areEquivalent } from '../../projector/verify/objects.js';
 import { verify, type Difference } from '../../projector/verify/index.js';
-import { type ChangedProperty, changedProperties, readUntouched } from '../../projector/verify/untouched.js';
+import { type ChangedProperty, findChangedProperties, readProperties } from '../../projector/verify/properties.js';
 import { changesObjects } from '../../schema/fold/event-schemas.js';
 import { isConsequence } from '../../schema/model/events.js';
 import { type Definition, KINDS } from '../../schema/model/objects.js';
@@ -25,20 +25,23 @@ export async function startProof(
   const idsOfPrivileges = (each: State): string[] =>
     objectsInOrder(each).flatMap(({ kind, id }) => (kind === 'privileges' ? [id] : []));
   const privileges = objects === true ? [...new Set([state, after].flatMap(idsOfPrivileges))] : [];
-  const read = () => readUntouched(client, { schema, schemas, privileges });
+  const read = () => readProperties(client, { schema, schemas, privileges });
   const before = await read();
   return async ({ done, statements }) => {
     await sendBatch(client, statements);
     const differences = await compare(done.state);
     return {
       differences: differences.filter((each) => !known.has(JSON.stringify(each))),
-      properties: [...(await rewrittenDefinitions(client, done)), ...(await changedProperties(before, await read()))],
+      properties: [
+        ...(await findRewrittenDefinitions(client, done)),
+        ...(await findChangedProperties(before, await read())),
+      ],
     };
   };
 }
 
-/** Returns the definitions that changed although the batch renames nothing, which would be a reason for PostgreSQL. */
-async function rewrittenDefinitions(
+/** Returns the definitions that changed although the batch renames nothing, the only reason for which PostgreSQL rewrites definitions. */
+async function findRewrittenDefinitions(
   client: pg.ClientBase,
   { before, state, events }: Pick<Batch['done'], 'before' | 'state' | 'events'>,
 ): Promise<ChangedProperty[]> {

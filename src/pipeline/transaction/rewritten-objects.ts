@@ -11,7 +11,7 @@ import { findPrintLocks } from '../../projector/ddl/object-statements.js';
 import { LockedError } from '../../projector/ddl/table-locks.js';
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { fold } from '../../schema/fold/evolve.js';
-import { type LogEvent, isAdopted, newObjectEvent } from '../../schema/model/events.js';
+import { type LogEvent, isAdopted, isMetaOnly, newObjectEvent } from '../../schema/model/events.js';
 import { objectKey } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
@@ -47,8 +47,7 @@ function canAffectObjects(event: LogEvent): boolean {
   if (isAdopted(event)) return false;
   if (changesObjects(event)) return event.type !== 'object.created';
   if (!changesSchema(event)) return false;
-  if (event.type === 'collection.updated' || event.type === 'field.updated')
-    return event.data.patch.some(({ path }) => !path.startsWith('/meta/'));
+  if (event.type === 'collection.updated' || event.type === 'field.updated') return !isMetaOnly(event.data.patch);
   return /^(?:collection|field)\.(?:deleted|renamed)$/.test(event.type);
 }
 

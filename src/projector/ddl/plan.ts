@@ -1,5 +1,5 @@
 import { changesSchema } from '../../schema/fold/event-schemas.js';
-import { type LogEvent, type NewEvent, readRestored, isAdopted } from '../../schema/model/events.js';
+import { type LogEvent, type NewEvent, readRestored, isAdopted, isMetaOnly } from '../../schema/model/events.js';
 import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import { type State, hasColumn, getField, type CollectionNode, extrasOf, isFolder } from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -142,9 +142,6 @@ function keepsTable(event: NewEvent, folding: RunningFold): boolean {
       return false;
   }
 }
-
-const isMetaOnly = (patch: readonly { path: string }[]): boolean =>
-  patch.every(({ path }) => path.startsWith('/meta/'));
 
 /**
  * Plans event by event, except that generated columns are recreated around the changes of their collection's fields.

@@ -16,7 +16,7 @@ import { startFolding } from '../../schema/fold/evolve.js';
 import { UnreadableEventError } from '../../schema/fold/upcasting.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { changeProblems } from '../../schema/invariants/index.js';
-import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
+import { type LogEvent, type NewEvent, isAdopted, isMetaOnly } from '../../schema/model/events.js';
 import { type CollectionNode, type State, getField, hasColumn } from '../../schema/model/state.js';
 import { toAdopted } from '../../schema/operations/accept-drift.js';
 import { backfillProblem } from '../../schema/operations/backfills.js';
@@ -149,8 +149,7 @@ const CHANGES: ReadonlySet<string> = new Set([
 /** True if an event may change a column, or constraints that children inherit, or deletes a table. */
 function changesColumn(event: LogEvent): boolean {
   if (!CHANGES.has(event.type) || isAdopted(event)) return false;
-  if (event.type === 'field.updated')
-    return event.data.backfill !== undefined || !event.data.patch.every(({ path }) => path.startsWith('/meta/'));
+  if (event.type === 'field.updated') return event.data.backfill !== undefined || !isMetaOnly(event.data.patch);
   return event.type !== 'collection.updated' || event.data.patch.some(({ path }) => CONSTRAINTS.test(path));
 }
 

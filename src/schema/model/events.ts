@@ -407,6 +407,10 @@ export const isRename = <E extends { type: string }>(
 ): event is E & { type: 'collection.renamed' | 'field.renamed' } =>
   event.type === 'collection.renamed' || event.type === 'field.renamed';
 
+/** True for a patch of a collection or a field that leaves the table unchanged. */
+export const isMetaOnly = (patch: readonly { path: string }[]): boolean =>
+  patch.every(({ path }) => path.startsWith('/meta/'));
+
 /** True for deletions of collections and fields, whose data the trash may keep. */
 export const isDeletion = <E extends { type: string }>(
   event: E,

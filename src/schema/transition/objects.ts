@@ -7,6 +7,7 @@ import {
   type NewEvent,
   type ObjectEvent,
   type SchemaEventData,
+  isMetaOnly,
   newObjectEvent,
 } from '../model/events.js';
 import {
@@ -105,8 +106,9 @@ function followsColumns(
   const old = getObject(before, event.subject);
   if (event.type === 'object.deleted') {
     // Privileges prevent that a column is created again. Statistics objects do not.
-    const isDropping = ({ type }: NewEvent): boolean =>
-      type === 'field.deleted' || (type === 'field.updated' && event.subject.kind !== 'privileges');
+    const isDropping = (cause: NewEvent): boolean =>
+      cause.type === 'field.deleted' ||
+      (cause.type === 'field.updated' && event.subject.kind !== 'privileges' && !isMetaOnly(cause.data.patch));
     const dropped = causes.filter(isDropping).flatMap(({ field }) => field ?? []);
     return old !== undefined && isDroppedWithColumns(old, new Set(dropped));
   }

@@ -20,7 +20,7 @@ describe('the patterns of trust rules', () => {
     return client('/auth/trust', json({ rules: named }, 'PUT'));
   };
 
-  it('cannot accept the pipelines of strangers of an issuer from which everyone gets ID tokens', async () => {
+  it('are rejected if everyone can get ID tokens of the issuer and they do not name the owner', async () => {
     for (const [issuer, sub] of [
       [GITHUB, 'repo:*'],
       [GITHUB, 'repo:shop*'],

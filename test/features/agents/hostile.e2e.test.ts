@@ -60,7 +60,7 @@ const UNKNOWN_TOOLS = [
   'propose_change ',
 ];
 
-/** Tokens of admins, limited by a scope. No collection but those with orders is within it. */
+/** Tokens of admins, limited by a scope. The scope contains only the collections whose notes contain orders. */
 const SCOPES = {
   reading: { actions: ['read', 'history'], collections: ['ordering_*'] },
   applying: { actions: ['read', 'propose', 'apply', 'history'], collections: ['ordering_*'] },

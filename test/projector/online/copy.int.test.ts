@@ -273,7 +273,7 @@ describe('copying column values', () => {
     expect(await copied()).to.equal(20_000);
   });
 
-  it('rejects a copy that lacks a row of the table, or has another one', async () => {
+  it('rejects a copy with fewer or more rows than the table', async () => {
     const [note, copy] = steps as [PreparationStep, PreparationStep];
     const kept: Kept = new Map();
     await engine.runStep(contextOf(session, change, note), note);

@@ -45,7 +45,7 @@ describe('the names of collections in a batch', () => {
 });
 
 describe('the names before a batch', () => {
-  it('keep the fields of a new table apart from those of another one that had its name', () => {
+  it('do not mix up the fields of a new table with those of the former owner of its name', () => {
     const former = formerNames();
     const renamed = { ...event('field.renamed', 'a', { to: 'now' }), field: 'old' } as LogEvent;
     for (const each of [rename('a', 'b'), event('collection.created', 'a', {}), renamed]) former.add(each);

@@ -326,10 +326,10 @@ export const roleNeeded: Rule = {
   code: 'ROLE_NEEDED',
   level: 'danger',
   title: 'Role missing from the server',
-  what: 'A policy, or privileges, name a database role that this server does not have.',
+  what: 'A policy or privileges name a database role that does not exist on this server.',
   why: 'PostgreSQL rejects the whole change until the role exists. The service creates no roles.',
   safer:
-    'Create the role on this server before the change, or name another role. To leave privileges out, remove their item from the diff, or name them in `without` of a restore.',
+    'Create the role on this server before the change, or name another role. To omit privileges, remove their item from the diff, or list their id in `without` of a restore.',
   example: { unsafe: 'CREATE POLICY own ON posts TO editors USING (true) where `CREATE ROLE editors` has not run' },
   object({ now }, planned) {
     const missing = rolesOf(now).filter((role) => planned.batch.missingRoles.has(role));

@@ -15,9 +15,9 @@ export const changesPrivileges: Rule = {
   code: 'CHANGES_PRIVILEGES',
   level: 'warn',
   title: 'Change of privileges',
-  what: 'The privileges of a role on a table or view are created, changed or deleted, or a table is restored without privileges that it had. If the table or view is renamed or deleted, only the findings about the table apply.',
+  what: 'The change creates, changes or deletes the privileges of a role on a table or view, or restores a table without its privileges. A change that renames or deletes the table does not have this finding.',
   why: 'Privileges decide what a database role can read and write. A change can show data to more roles, or break an application.',
-  safer: 'Read all privileges on the table with the change. The policy can require an approval for this finding.',
+  safer: 'Review the change together with all other privileges on the table. A policy can require an approval.',
   example: { unsafe: GRANT },
   objectEvent(planned) {
     const { event } = planned;
@@ -34,8 +34,8 @@ export const publicPrivilege: Rule = {
   standing: true,
   title: 'Privilege for every role',
   what: 'Privileges on a table or view are granted to `PUBLIC`.',
-  why: 'Every database role has them, also roles that are created later.',
-  safer: 'Grant them to a role, and make the accounts that need them members of it.',
+  why: 'Every database role gets them, including roles that are created later.',
+  safer: 'Grant the privileges to one role, and add the roles that need them as members.',
   example: { unsafe: 'GRANT SELECT ON posts TO PUBLIC', safe: GRANT },
   object({ now }, planned) {
     const { name, table } = objectNameParts(now);
@@ -60,10 +60,11 @@ export const privilegeLost: Rule = {
   code: 'PRIVILEGE_LOST',
   level: 'warn',
   title: 'Lost privilege',
-  what: 'A role loses a privilege on a table or view that still exists, on a view that is dropped and created as another kind, or on a dropped column.',
-  why: 'Statements of applications that connect with this role fail afterwards.',
-  safer: 'Check which applications use the role. Keep the privileges in the change if it only replaces the view.',
-  example: { unsafe: 'deletion of the privileges "editors on posts"' },
+  what: 'A role loses a privilege on an existing table or view, on a dropped column, or on a view that is created again as another kind.',
+  why: 'Applications that connect with this role can no longer run some statements.',
+  safer:
+    'Check which applications use the role. If the change only replaces the view, keep its privileges in the snapshot.',
+  example: { unsafe: 'DELETE /objects/privileges/editors%20on%20posts' },
   objectEvent(planned) {
     const { event, batch, old } = planned;
     if (event.type === 'object.created' && isRelation(event.subject)) return observeReplaced(planned);

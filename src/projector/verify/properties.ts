@@ -146,9 +146,9 @@ interface ObjectProperties extends Pick<ChangedProperty, 'object'> {
 }
 
 /** The key identifies the object as long as it exists: catalog, object, column. */
-type Untouched = ReadonlyMap<string, ObjectProperties>;
+type CatalogProperties = ReadonlyMap<string, ObjectProperties>;
 
-interface UntouchedQuery {
+interface PropertiesQuery {
   /** The default schema. */
   schema: string;
   /** The managed schemas. */
@@ -157,17 +157,20 @@ interface UntouchedQuery {
   privileges: readonly string[];
 }
 
-export async function readUntouched(
+export async function readProperties(
   client: Pick<pg.ClientBase, 'query'>,
-  { schema, schemas, privileges }: UntouchedQuery,
-): Promise<Untouched> {
+  { schema, schemas, privileges }: PropertiesQuery,
+): Promise<CatalogProperties> {
   const values = [schemas, schema, privileges];
   const { rows } = await client.query<ObjectProperties & { key: string }>(PROPERTIES, values);
   return new Map(rows.map((row) => [row.key, row]));
 }
 
 /** Compares objects that exist before and after a change. One that was created again is found by its name. */
-export async function changedProperties(before: Untouched, after: Untouched): Promise<ChangedProperty[]> {
+export async function findChangedProperties(
+  before: CatalogProperties,
+  after: CatalogProperties,
+): Promise<ChangedProperty[]> {
   const created = new Map([...after].flatMap(([key, each]) => (before.has(key) ? [] : [[each.object, each] as const])));
   const changed: ChangedProperty[] = [];
   const slice = createTimeSlice();
