@@ -89,7 +89,7 @@ export function* planBatch(
   const after = folding.state();
   if (!hasTrash) return { statements, after, problems: [] };
   const shared = { position, hasTrash, before: state, after, schema, createdAt, needs };
-  statements.push(...planAcceptance(events, shared));
+  statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, event, index })));
   if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
   const { first, last, problems } = planObjects({ before: state, after, events, schema, facts });
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
@@ -110,12 +110,6 @@ function recordCreated(
 }
 
 const CHANGES_SEQUENCE = /^\/schema(?:$|\/(?:has_auto_increment|default_value|extras)(?:\/|$))/;
-
-function planAcceptance(events: readonly LogEvent[], shared: Omit<Change, 'event' | 'index'>): Statement[] {
-  // Changes of a parent also contain adopted events, of its children. Their sequences are not new.
-  const isAcceptance = events.every((event) => event.type === 'collection.adopted' || isAdopted(event));
-  return isAcceptance ? events.flatMap((event, index) => planAccepted({ ...shared, event, index })) : [];
-}
 
 /** A column that someone changed by hand may have a new sequence, which starts before the values of the rows. */
 function planAccepted(accepted: Omit<Change, 'event'> & { event: LogEvent }): Statement[] {
