@@ -20,7 +20,7 @@ import type { Logger } from './postgres/logger.js';
 import { type ConnectionOptions, createPool, toDirectOptions, withSessions } from './postgres/pool.js';
 import { openDatabase, isStartupRefused, createUnexpectedPoolerError } from './postgres/open-database.js';
 import { createMetrics } from './metrics/index.js';
-import { startTraces } from './metrics/traces.js';
+import { startTraces, testExport } from './metrics/traces.js';
 import { countChanges } from './features/change-requests/rows.js';
 import { isChangeEvent } from './schema/change-requests/fold.js';
 import { createIndexProjection } from './projector/indexes/index.js';
@@ -69,7 +69,7 @@ function createDoctor(options: ServiceOptions): () => Promise<ExaminedCheck[]> {
   return shareNext(() =>
     withSessions(options.pool, { ...options, max: 1 }, async (pool) => {
       const server = await readServerState(pool);
-      const tools = { projections, load: () => foldAll(pool, logger) };
+      const tools = { projections, load: () => foldAll(pool, logger), testExport };
       const now = () => Date.now();
       return examine({ config: options, addresses: options, pool, tools, server, now, explain, untrustedProxy });
     }),
@@ -249,7 +249,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
 
   const release = readRelease();
   const metrics = createMetrics();
-  const traces = await startTraces({ ...options.traces, release, logger });
+  const traces = await startTraces({ ...options.traces, release, logger, onExport: metrics.spans });
   shutdown.add('traces', () => traces.stop());
   const pipeline = traces.traced(
     metrics.commands.counted(createPipeline({ ...options, pool, location, release, store, watch, readers: READERS })),

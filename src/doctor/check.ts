@@ -159,6 +159,22 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'Open OIDC_ISSUER with /.well-known/openid-configuration on the machine of the service. "issuer" there must equal OIDC_ISSUER. Until then, nobody can sign in with the provider.',
   },
+  TRACES_LOST: {
+    severity: 'warning',
+    fix: 'Correct OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS, or start the collector. The address is that of OTLP over HTTP (usually port 4318), without /v1/traces.',
+  },
+  POSTGREST_UNNOTIFIED: {
+    severity: 'warning',
+    fix: "Set NOTIFY_POSTGREST=on for all processes and commands of the service. Until then, reload PostgREST after each change: NOTIFY pgrst, 'reload schema'.",
+  },
+  POSTGREST_MISSING: {
+    severity: 'warning',
+    fix: 'Start PostgREST, and point PGRST_DB_URI to this database. If no PostgREST uses the database any more, remove NOTIFY_POSTGREST.',
+  },
+  POSTGREST_PRIVILEGED: {
+    severity: 'warning',
+    fix: 'Connect PostgREST with a role of its own, and grant it only the roles of its requests. Revoke the privileges that these roles have on the schema of the service: REVOKE ALL ON ALL TABLES IN SCHEMA … FROM ….',
+  },
   LISTENER_DEAF: {
     severity: 'error',
     fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, without a pooler. Notifications on DATABASE_URL must arrive there.',
@@ -201,6 +217,8 @@ interface DoctorSettings {
   poolSize: number;
   tokenSecret: string | null;
   oidc: OidcSettings | null;
+  notifyPostgrest: boolean;
+  traces: { endpoint: string | null; headers: Readonly<Record<string, string>> };
 }
 
 export interface DoctorContext {
@@ -211,6 +229,11 @@ export interface DoctorContext {
     projections: Pick<Projections, 'list' | 'verify'>;
     /** Folds the whole log. */
     load(): Promise<void>;
+    /**
+     * Sends an export without spans.
+     * @throws with the reason if the collector does not accept it
+     */
+    testExport(collector: { endpoint: string; headers: Readonly<Record<string, string>> }): Promise<void>;
   };
   onVerified?: (done: number, total: number) => void;
   /** Explains why a check could not run. Default: the error's message. */

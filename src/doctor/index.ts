@@ -19,7 +19,7 @@ import {
   statistics,
   timeouts,
 } from './database.js';
-import { provider } from './provider.js';
+import { collector, postgrest, provider } from './connected.js';
 import { chain, protection, readable, storedFolds, comparison, lag, preparations, trash, webhooks } from './state.js';
 
 export interface ExaminedCheck {
@@ -56,6 +56,8 @@ const CHECKS: readonly Check[] = [
   lag,
   webhooks,
   provider,
+  collector,
+  postgrest,
 ];
 
 const isImpossible = ({ needsPrimary, needsService }: Check, { server, untrustedProxy }: DoctorContext): boolean =>

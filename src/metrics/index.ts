@@ -159,11 +159,29 @@ function createSignInMetrics(registry: Registry): (kind: SignInKind, outcome: st
   return (kind, outcome) => total.inc({ kind, outcome });
 }
 
+const EXPORTS = ['exported', 'lost'] as const;
+
+export type ExportedSpans = (result: (typeof EXPORTS)[number], spans: number) => void;
+
+function createSpanMetrics(registry: Registry): ExportedSpans {
+  const total = new Counter({
+    name: 'dps_spans_total',
+    help: 'Spans of traces by result: exported to the collector, or lost because the export failed.',
+    labelNames: ['result'] as const,
+    registers: [registry],
+  });
+  // Creating both series at the start makes graphs begin at zero.
+  for (const result of EXPORTS) total.inc({ result }, 0);
+  return (result, spans) => total.inc({ result }, spans);
+}
+
 interface Metrics {
   /** Counts a request that was answered. */
   request(handled: HandledRequest): void;
   /** Counts a sign-in that ended. */
   signIn(kind: SignInKind, outcome: string): void;
+  /** Counts the spans of an export that ended. */
+  spans: ExportedSpans;
   /** Metrics of preparations. */
   changes: ChangeMetrics;
   /** Metrics of pipeline commands. */
@@ -192,6 +210,7 @@ export function createMetrics(): Metrics {
   return {
     request: createRequestMetrics(registry),
     signIn: createSignInMetrics(registry),
+    spans: createSpanMetrics(registry),
     changes: createChangeMetrics(registry),
     commands: createCommandMetrics(registry),
     contentType: registry.contentType,

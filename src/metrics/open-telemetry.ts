@@ -22,7 +22,7 @@ import { limitTime } from '../kernel/time.js';
 import type { HandledRequest } from '../http/request-log.js';
 import type { Apply, Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
-import { commandLabel, outcomeLabels } from './index.js';
+import { type ExportedSpans, commandLabel, outcomeLabels } from './index.js';
 
 /** Returns what the request was answered with, or null if its client disconnected. */
 type AnswerRequest = () => Promise<HandledRequest | null>;
@@ -36,13 +36,17 @@ export interface Traces {
   stop(): Promise<void>;
 }
 
-export interface TraceOptions {
+export interface Collector {
   /** The address of the collector, without `/v1/traces`. */
   endpoint: string;
   /** HTTP headers of every export, for example an API key. */
   headers: Readonly<Record<string, string>>;
+}
+
+export interface TraceOptions extends Collector {
   release: string;
   logger: Logger;
+  onExport: ExportedSpans;
 }
 
 /** Milliseconds that the last export may take at shutdown. */
@@ -143,24 +147,54 @@ export function createTraces(options: TraceOptions): Traces {
   };
 }
 
+const createOtlpExporter = ({ endpoint, headers }: Collector, timeoutMillis?: number): OTLPTraceExporter =>
+  new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    headers: { ...headers },
+    ...(timeoutMillis !== undefined && { timeoutMillis }),
+  });
+
 /** Reports the first failure of an outage and its end. Spans of failed exports are lost. */
-function createExporter({ endpoint, headers, logger }: TraceOptions): SpanExporter {
-  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
-  const exporter = new OTLPTraceExporter({ url, headers: { ...headers } });
+function createExporter({ logger, onExport, ...collector }: TraceOptions): SpanExporter {
+  const exporter = createOtlpExporter(collector);
   let isFailing = false;
-  const report = ({ code, error }: ExportResult, log: Logger): void => {
+  const report = ({ code, error }: ExportResult, spans: number): void => {
     const failed = code !== ExportResultCode.SUCCESS;
-    if (failed && !isFailing) log.warn('traces cannot be exported and are lost', { error: error?.message });
-    if (!failed && isFailing) log.info('traces are exported again');
+    onExport(failed ? 'lost' : 'exported', spans);
+    if (failed && !isFailing) logger.warn('traces cannot be exported and are lost', { error: error?.message });
+    if (!failed && isFailing) logger.info('traces are exported again');
     isFailing = failed;
   };
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        report(result, logger);
+        report(result, spans.length);
         done(result);
       }),
     forceFlush: () => exporter.forceFlush(),
     shutdown: () => exporter.shutdown(),
   };
+}
+
+/** Milliseconds that a test export may take, with its retries. */
+const TEST_EXPORT = 3_000;
+
+/**
+ * Sends an export without spans, with the settings of every other export.
+ * @throws with the reason if the collector does not accept it
+ */
+export async function testExport(collector: Collector): Promise<void> {
+  const exporter = createOtlpExporter(collector, TEST_EXPORT);
+  try {
+    const { code, error } = await new Promise<ExportResult>((resolve) => exporter.export([], resolve));
+    if (code !== ExportResultCode.SUCCESS) throw new Error(describeExportError(error));
+  } finally {
+    await exporter.shutdown();
+  }
+}
+
+/** The message of an HTTP error is only the reason phrase, such as "Not Found". */
+function describeExportError(error: (Error & { code?: unknown }) | undefined): string {
+  if (typeof error?.code === 'number') return `it answers with status ${error.code}`;
+  return error?.message ?? 'the export failed';
 }

@@ -1,5 +1,5 @@
 /* OpenTelemetry traces. Without an endpoint, nothing is measured and the SDK is not loaded. */
-import type { TraceOptions, Traces } from './open-telemetry.js';
+import type { Collector, TraceOptions, Traces } from './open-telemetry.js';
 
 const UNTRACED: Traces = {
   request: (_req, _route, work) => work(),
@@ -15,4 +15,13 @@ export async function startTraces(
   if (endpoint === null) return UNTRACED;
   const { createTraces } = await import('./open-telemetry.js');
   return createTraces({ ...options, endpoint });
+}
+
+/**
+ * Sends an export without spans.
+ * @throws with the reason if the collector does not accept it
+ */
+export async function testExport(collector: Collector): Promise<void> {
+  const { testExport: send } = await import('./open-telemetry.js');
+  await send(collector);
 }

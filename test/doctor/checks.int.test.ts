@@ -4,6 +4,7 @@ import { openProjectionTools } from '../../src/cli/connections/projections.js';
 import { readConfig } from '../../src/config.js';
 import type { DoctorContext } from '../../src/doctor/check.js';
 import { examine } from '../../src/doctor/index.js';
+import { testExport } from '../../src/metrics/traces.js';
 import { createPool } from '../../src/postgres/pool.js';
 import { markRestoring } from '../../src/postgres/migrate.js';
 import { CAUSE, expectDone, field, silent, startInstance, table } from '../support/instance.js';
@@ -38,6 +39,8 @@ const NAMES = [
   'projections',
   'webhooks',
   'OpenID provider',
+  'trace collector',
+  'PostgREST',
 ];
 
 describe('the doctor', () => {
@@ -63,7 +66,15 @@ describe('the doctor', () => {
     const tools = await openProjectionTools({ config, pool, connectionString });
     try {
       const server = { standby: false, lag: 0 };
-      const context = { addresses: { connectionString }, pool, tools, now: () => Date.now(), server, ...more, config };
+      const context = {
+        addresses: { connectionString },
+        pool,
+        tools: { ...tools, testExport },
+        now: () => Date.now(),
+        server,
+        ...more,
+        config,
+      };
       const examined = await examine(context);
       return {
         names: examined.map(({ name }) => name),
@@ -176,6 +187,94 @@ describe('the doctor', () => {
       await receiver.stop();
     }
   });
+
+  it('reports a collector that does not respond or rejects traces', async () => {
+    const receiver = await startReceiver();
+    const endpoint = new URL(receiver.url).origin;
+    const config = { traces: { endpoint, headers: { 'api-key': 'secret' } } };
+    const failure = `TRACES_LOST: The collector "${endpoint}" accepts no traces: `;
+    try {
+      expect(await messagesOf({ config })).to.deep.equal([]);
+      const { path, headers, body } = receiver.received[0] ?? expect.fail('nothing was sent');
+      expect([path, headers['api-key'], body]).to.deep.equal(['/v1/traces', 'secret', '']);
+      receiver.respond = (response) => void response.writeHead(404).end();
+      expect(await messagesOf({ config })).to.deep.equal([`${failure}it answers with status 404.`]);
+    } finally {
+      await receiver.stop();
+    }
+    const [message, ...others] = await messagesOf({ config });
+    expect([message?.startsWith(failure), others], message).to.deep.equal([true, []]);
+    expect(message).to.contain('ECONNREFUSED');
+  });
+
+  it('reports a PostgREST that misses changes or is not connected', async () => {
+    const on = { config: { notifyPostgrest: true } };
+    expect(await messagesOf(on)).to.deep.equal([
+      'POSTGREST_MISSING: NOTIFY_POSTGREST is on, and no PostgREST is connected to the database.',
+    ]);
+    const missed =
+      'POSTGREST_UNNOTIFIED: PostgREST is connected to the database, and NOTIFY_POSTGREST is off: it does not notice changes.';
+    await withPostgrest(async () => {
+      expect(await messagesOf(on)).to.deep.equal([]);
+      expect(await messagesOf()).to.deep.equal([missed]);
+      const watch = (name: string, body: string): string[] => [
+        `CREATE FUNCTION public.${name}() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$`,
+        `CREATE EVENT TRIGGER ${name} ON ddl_command_end EXECUTE FUNCTION public.${name}()`,
+      ];
+      await asSuperuser(database.connectionString, ...watch('other_watch', 'NULL;'));
+      expect(await messagesOf(), 'an event trigger for another purpose').to.deep.equal([missed]);
+      await asSuperuser(database.connectionString, ...watch('pgrst_watch', `NOTIFY pgrst, 'reload schema';`));
+      expect(await messagesOf()).to.deep.equal([]);
+      await asSuperuser(database.connectionString, 'ALTER EVENT TRIGGER pgrst_watch DISABLE');
+      expect(await messagesOf()).to.deep.equal([missed]);
+    });
+  });
+
+  it('reports roles of PostgREST with privileges on the tables of the service', async () => {
+    const on = { config: { notifyPostgrest: true } };
+    await withPostgrest(async ({ login, anonymous }) => {
+      const { connectionString } = database;
+      await asSuperuser(connectionString, `GRANT SELECT ON service.service_users TO ${anonymous}`);
+      expect(await messagesOf(on), 'without USAGE on the schema').to.deep.equal([]);
+      await asSuperuser(connectionString, `GRANT USAGE ON SCHEMA service TO ${anonymous}`);
+      expect(await messagesOf(on)).to.deep.equal([
+        `POSTGREST_PRIVILEGED: PostgREST connects as "${login}" and can switch to "${anonymous}", which has privileges on "service.service_users".`,
+      ]);
+      await asSuperuser(connectionString, `ALTER ROLE ${login} SUPERUSER`);
+      const [message, ...others] = await messagesOf(on);
+      expect(others).to.deep.equal([]);
+      expect(message).to.match(
+        new RegExp(
+          `^POSTGREST_PRIVILEGED: PostgREST connects as "${login}", which has privileges on "service\\.\\w+"\\. The same applies to \\d+ more of its roles\\.$`,
+        ),
+      );
+    });
+  });
+
+  /** Connects as PostgREST does, with the roles of deploy/compose/postgrest-roles.sh. */
+  async function withPostgrest(check: (roles: { login: string; anonymous: string }) => Promise<void>): Promise<void> {
+    const { connectionString } = database;
+    const roles = { login: `postgrest_${process.pid}`, anonymous: `web_anon_${process.pid}` };
+    await asSuperuser(
+      connectionString,
+      `CREATE ROLE ${roles.login} LOGIN NOINHERIT PASSWORD 'x'`,
+      `CREATE ROLE ${roles.anonymous} NOLOGIN`,
+      `GRANT ${roles.anonymous} TO ${roles.login}`,
+      `GRANT USAGE ON SCHEMA public TO ${roles.anonymous}`,
+      `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${roles.anonymous}`,
+    );
+    const address = new URL(connectionString);
+    [address.username, address.password] = [roles.login, 'x'];
+    const session = new pg.Client({ connectionString: address.href, application_name: 'PostgREST 14.1 (5a04ec7)' });
+    try {
+      await session.connect();
+      await check(roles);
+    } finally {
+      await session.end();
+      for (const role of Object.values(roles))
+        await asSuperuser(connectionString, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+    }
+  }
 
   it('reports an unfinished restore', async () => {
     const pool = createPool({ ...database, schema: 'public', serviceSchema: 'service', max: 1, logger: silent });
@@ -312,7 +411,7 @@ describe('the doctor', () => {
 
   it('reports the reason when a check cannot run', async () => {
     const failing = { list: () => Promise.reject(new Error('no')), verify: () => Promise.reject(new Error('never')) };
-    const tools = { projections: failing, load: () => Promise.reject(new Error('a gap')) };
+    const tools = { projections: failing, load: () => Promise.reject(new Error('a gap')), testExport };
     const { results, said: lines } = await run({ tools });
     expect(lines).to.deep.equal([
       'CHECK_FAILED: The check "hash chain" failed to run: no.',
@@ -320,6 +419,8 @@ describe('the doctor', () => {
     ]);
     expect(results.slice(NAMES.indexOf('log can be folded'))).to.deep.equal([
       'error',
+      'skipped',
+      'skipped',
       'skipped',
       'skipped',
       'skipped',

@@ -188,6 +188,7 @@ describe('metrics of the service', () => {
       'dps_rendered_bytes gauge',
       'dps_renderings_total counter',
       'dps_sign_ins_total counter',
+      'dps_spans_total counter',
       'dps_standby gauge',
       'dps_state_objects gauge',
       'dps_state_position gauge',

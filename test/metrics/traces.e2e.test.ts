@@ -261,6 +261,9 @@ describe('traces', () => {
     await api.ok('GET', '/collections');
     await until('the success is logged', () => lines('traces are exported again') > 0);
     expect(lines('traces cannot be exported')).to.equal(1);
+    const { text } = await api.client('/metrics');
+    for (const result of ['exported', 'lost'])
+      expect(text).to.match(new RegExp(`dps_spans_total{result="${result}"} [1-9]`));
   });
 
   it('are lost while nothing listens at the address, and the service continues', async () => {
@@ -279,9 +282,9 @@ describe('the OpenTelemetry SDK', () => {
       const { startTraces } = await import('./src/metrics/traces.ts');
       const loaded = async () => Object.keys((await import('node:module')).default._cache).filter((file) => file.includes('otlp')).length;
       const before = await loaded();
-      await startTraces({ endpoint: null, headers: {}, release: '1', logger: console });
+      await startTraces({ endpoint: null, headers: {}, release: '1', logger: console, onExport: () => undefined });
       const without = await loaded();
-      const traces = await startTraces({ endpoint: 'http://127.0.0.1:9', headers: {}, release: '1', logger: console });
+      const traces = await startTraces({ endpoint: 'http://127.0.0.1:9', headers: {}, release: '1', logger: console, onExport: () => undefined });
       await traces.stop();
       console.log(JSON.stringify([before, without, (await loaded()) > 0]));
     `;

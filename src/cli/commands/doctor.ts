@@ -9,6 +9,7 @@ import { openPool, withServer } from '../connections/database.js';
 import { type Finding, finding } from '../../doctor/check.js';
 import { type ExaminedCheck, examine } from '../../doctor/index.js';
 import { json, createProgress } from '../output.js';
+import { testExport } from '../../metrics/traces.js';
 import { openProjectionTools } from '../connections/projections.js';
 
 /** Exit code 1 if a check finds an error. Warnings alone yield 0. */
@@ -45,7 +46,7 @@ async function examineOn(invocation: Invocation, addresses: Addresses): Promise<
       config,
       addresses,
       pool,
-      tools,
+      tools: { ...tools, testExport },
       onVerified: progress.at,
       server: await readServerState(pool),
       now: () => Date.now(),
