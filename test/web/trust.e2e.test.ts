@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectAccessible, expectAccessibleInEachLook, expectCount, withApp } from '../support/app.js';
+import { json, signIn } from '../support/client.js';
 import { until } from '../support/until.js';
 
 interface Rule {
@@ -107,6 +108,24 @@ describe('the trust rules in the admin app', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('The trust rules have changed since you read them').waitFor();
     expect((await rules()).map(({ minutes }) => minutes)).to.deep.equal([3, 15]);
+  });
+
+  it('shows who set each rule, and when, also after changes of other rules', async () => {
+    await set(ruleWith());
+    const other = await app.user('admin');
+    const token = await signIn(app.api.client, other);
+    const both = { rules: [...(await rules()), ruleWith({ name: 'other' })] };
+    const sent = await app.api.client('/auth/trust', { ...json(both, 'PUT'), token });
+    expect(sent.status, sent.text).to.equal(200);
+    const setters = async (page: Page): Promise<string[]> =>
+      (
+        await cards(page)
+          .getByText(/^Set by /)
+          .allTextContents()
+      ).map((text) => text.replace(/ just now$/, ''));
+    const page = await app.visit({ path, as: await app.user('auditor') });
+    await expectCount(cards(page), 2);
+    expect(await setters(page)).to.deep.equal(['Set by Admin', `Set by ${other.email}`]);
   });
 
   it('shows auditors the rules without changing them', async () => {

@@ -2,7 +2,17 @@ import { queryOptions } from '@tanstack/react-query';
 import { send } from './send.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader, request, requestAnswer } from './request.js';
-import type { Drift, NewTrustRule, Projection, ChangeSummary, PolicyAt, TrashEntry, TrustRule } from './types.js';
+import { jsonEqual } from '../../kernel/json.js';
+import type {
+  Drift,
+  NewTrustRule,
+  Projection,
+  ChangeSummary,
+  LogEvent,
+  PolicyAt,
+  TrashEntry,
+  TrustRule,
+} from './types.js';
 import { LOOSENS_POLICY, PURGE_FINDINGS } from '../../schema/model/policy.js';
 
 /* The Prometheus metrics, read while the page is open. */
@@ -107,17 +117,41 @@ export interface ReadTrust {
   rules: TrustRule[];
   /** The version for detecting concurrent changes. */
   etag: string;
+  /** The latest changes of the rules, newest first. The first one set the rules above. */
+  changes: TrustChange[];
 }
+
+type TrustChange = Pick<LogEvent, 'actor' | 'occurred_at'> & { data: Pick<ReadTrust, 'rules'> };
+
+/** Maximum number of changes that the page reads. */
+const TRUST_CHANGES = 100;
 
 export const trustQuery = () =>
   queryOptions({
     queryKey: [SCHEMA, 'trust'],
     queryFn: async ({ signal }): Promise<ReadTrust> => {
       const answer = await requestAnswer('getTrust', { signal });
-      const { data } = (await answer.json()) as { data: Pick<ReadTrust, 'rules'> };
-      return { ...data, etag: answer.headers.get('etag') ?? '' };
+      const { data, meta } = (await answer.json()) as {
+        data: Pick<ReadTrust, 'rules'>;
+        meta: { position: number };
+      };
+      const query = { type: 'trust.updated', order: 'desc', limit: TRUST_CHANGES } as const;
+      const { data: events } = await request('listEvents', { query, signal });
+      // The rules may have changed again between the two requests.
+      const changes = events.filter(({ position }) => position <= meta.position) as unknown as TrustChange[];
+      return { ...data, etag: answer.headers.get('etag') ?? '', changes };
     },
   });
+
+/**
+ * Returns the change that set a rule: the first one since which every change has kept it. Undefined if that change is
+ * older than `changes`.
+ */
+export function findSetter(rule: TrustRule, changes: readonly TrustChange[]): TrustChange | undefined {
+  const former = changes.findIndex(({ data }) => !data.rules.some((each) => jsonEqual(each, rule)));
+  if (former !== -1) return changes[former - 1];
+  return changes.length < TRUST_CHANGES ? changes.at(-1) : undefined;
+}
 
 /**
  * Replaces all trust rules. API tokens of removed and changed rules end at once.

@@ -95,7 +95,7 @@ const ruleOf = ({ claims, minutes, user, ...rule }: RuleInput): NewTrustRule => 
 const repeatedClaim = ({ claims }: RuleInput): string | undefined =>
   claims.find(([name], index) => claims.findIndex(([other]) => other === name) < index)?.[0];
 
-interface FormProps extends ReadTrust {
+interface FormProps extends Pick<ReadTrust, 'rules' | 'etag'> {
   rule: TrustRule | null;
   onDone: () => void;
 }

@@ -3,7 +3,8 @@ import addIcon from 'icon:add';
 import { Button, Code, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type ReadTrust, trustQuery } from '../../service/operations-queries.js';
+import { actorName } from '../../../schema/model/events.js';
+import { type ReadTrust, findSetter, trustQuery } from '../../service/operations-queries.js';
 import { useRole } from '../../service/session.js';
 import type { TrustRule } from '../../service/types.js';
 import { ConfirmButton, SteadyButton } from '../../shared/buttons.js';
@@ -11,6 +12,7 @@ import { Glyph } from '../../shared/glyph.js';
 import { useTitle } from '../../shared/page.js';
 import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { counted, scopeText } from '../../shared/text.js';
+import { Time } from '../../shared/time.js';
 import { TrustDialog, useSaveTrust } from './trust-dialog.js';
 import classes from './page.module.css';
 
@@ -73,7 +75,7 @@ function Cards({ read, isAdmin, onEdit }: CardsProps) {
         {rules.map((rule, index) => (
           <li key={rule.name} className={classes.card}>
             <div className={classes.head}>
-              <RuleText rule={rule} />
+              <RuleText rule={rule} setter={findSetter(rule, read.changes)} />
               {isAdmin && (
                 <Group gap="xs">
                   {index > 0 && (
@@ -112,7 +114,12 @@ function Cards({ read, isAdmin, onEdit }: CardsProps) {
 const movedUp = (rules: readonly TrustRule[], index: number): TrustRule[] =>
   rules.toSpliced(index, 1).toSpliced(index - 1, 0, ...rules.slice(index, index + 1));
 
-function RuleText({ rule: { name, issuer, audience, claims, scope, minutes } }: { rule: TrustRule }) {
+interface RuleTextProps {
+  rule: TrustRule;
+  setter: ReturnType<typeof findSetter>;
+}
+
+function RuleText({ rule: { name, issuer, audience, claims, scope, minutes }, setter }: RuleTextProps) {
   return (
     <div className={classes.words}>
       <Text fw={600}>{name}</Text>
@@ -131,6 +138,11 @@ function RuleText({ rule: { name, issuer, audience, claims, scope, minutes } }: 
       <Text size="sm" c="dimmed" mt={4}>
         {scopeText(scope)}; for {counted(minutes, 'minute')}
       </Text>
+      {setter !== undefined && (
+        <Text size="sm" c="dimmed">
+          Set by {actorName(setter.actor)} <Time at={setter.occurred_at} />
+        </Text>
+      )}
     </div>
   );
 }
