@@ -68,7 +68,8 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
       return;
     }
     if (req.url === '/token' && provider.tokenError !== null) {
-      res.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: provider.tokenError }));
+      const status = provider.tokenError === 'server_error' ? 500 : 400;
+      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: provider.tokenError }));
       return;
     }
     if (req.url === '/token') changeTokens(res);

@@ -57,17 +57,45 @@ async function logInOnOtherDevice(invocation: Invocation, base: string): Promise
   invocation.terminal.note(
     `Open ${toOneLine(page)} in a browser on any device, and enter the code ${toOneLine(code)}.`,
   );
+  const expiresAt = Date.now() + started.expires_in * 1000;
   let { device, interval } = started;
   for (;;) {
-    await sleep(interval * 1000);
-    const { status, text } = await requestAnyStatus(invocation, 'finishDeviceSignIn', { body: { device } });
-    if (status === 200) {
-      await storeSession(invocation, base, (JSON.parse(text) as { data: Grant }).data);
+    await sleep(Math.min(interval * 1000, Math.max(expiresAt - Date.now(), 0)));
+    const { grant, pending, failure } = await pollDevice(invocation, device);
+    if (grant !== undefined) {
+      await storeSession(invocation, base, grant);
       return;
     }
-    if (status !== 202) throw new OperatorError(describeRejection(status, text));
-    ({ device, interval } = (JSON.parse(text) as { data: { device: string; interval: number } }).data);
+    if (failure !== undefined && Date.now() >= expiresAt) throw failure;
+    // RFC 8628 recommends to double the interval while the service does not respond.
+    ({ device, interval } = pending ?? { device, interval: Math.min(Math.max(interval, 1) * 2, LONGEST_INTERVAL) });
   }
+}
+
+/** Maximum number of seconds between two requests while the service does not respond. */
+const LONGEST_INTERVAL = 60;
+
+/** `failure`: the reason why the service cannot respond now. */
+interface DevicePoll {
+  grant?: Grant;
+  pending?: { device: string; interval: number };
+  failure?: OperatorError;
+}
+
+/** @throws OperatorError if the service rejects the sign-in */
+async function pollDevice(invocation: Invocation, device: string): Promise<DevicePoll> {
+  const request = requestAnyStatus(invocation, 'finishDeviceSignIn', { body: { device } });
+  const answer = await request.catch((error: unknown) => {
+    if (error instanceof OperatorError) return error;
+    throw error;
+  });
+  if (answer instanceof OperatorError) return { failure: answer };
+  const { status, text } = answer;
+  if (status === 200) return { grant: (JSON.parse(text) as { data: Grant }).data };
+  if (status === 202) return { pending: (JSON.parse(text) as { data: { device: string; interval: number } }).data };
+  const rejection = new OperatorError(describeRejection(status, text));
+  if (status >= 500 || status === 429) return { failure: rejection };
+  throw rejection;
 }
 
 /** Ends the stored session, also at the service. */

@@ -341,7 +341,10 @@ function failureOf(error: unknown, otherwise: OidcFailure = 'failed'): OidcError
   if (error instanceof OidcError) return error;
   const { message, code } = error as Error & { code?: string };
   if (isDenial(error)) return new OidcError('denied', 'the user did not consent', { cause: error });
-  const isUnanswered = UNANSWERED.has(code ?? '') || (error instanceof TypeError && message === 'fetch failed');
+  const isUnanswered =
+    UNANSWERED.has(code ?? '') ||
+    (error instanceof client.ResponseBodyError && error.status >= 500) ||
+    (error instanceof TypeError && message === 'fetch failed');
   return new OidcError(
     isUnanswered ? 'unavailable' : otherwise,
     code === undefined ? message : `${message} (${code})`,

@@ -6,6 +6,7 @@ import { runCli } from '../../../src/cli/run.js';
 import { type Client, type Reply, clientOf, json } from '../../support/client.js';
 import { expectConsistent } from '../../support/consistent.js';
 import { Browser, type OpenIdProvider, settingsOf, startOpenIdProvider } from '../../support/openid-provider.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type TestService, startService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
@@ -107,6 +108,15 @@ describe('sign-in on another device', () => {
     expect([pending.status, pending.json]).to.deep.equal([202, { data }]);
   });
 
+  it('can continue after a failure of the provider', async () => {
+    const { device } = await started();
+    provider.tokenError = 'server_error';
+    const failed = await finish(device);
+    expect([failed.status, failed.codes], failed.text).to.deep.equal([503, ['UNAVAILABLE']]);
+    provider.tokenError = null;
+    expect((await finish(device)).status).to.equal(202);
+  });
+
   it('is rejected if the user denies it, if the code has expired, and if the text is not its own', async () => {
     provider.person = null;
     const denied = await started();
@@ -157,5 +167,74 @@ describe('sign-in on another device', () => {
     for (let count = 0; count < 20; count += 1) await started();
     // One may still begin from time to time.
     await until('a sign-in is rejected', async () => (await begin()).status === 429);
+  });
+});
+
+describe('dps login --device', () => {
+  let receiver: Receiver;
+  let home: string;
+
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    home = await mkdtemp(join(tmpdir(), 'dps-device-'));
+  });
+  afterEach(async () => {
+    await receiver.stop();
+    await rm(home, { recursive: true });
+  });
+
+  interface Poll {
+    status: number;
+    body: object;
+  }
+
+  /** @param polls the responses while the command waits; the last one repeats. Null breaks the connection */
+  async function logIn(expiresIn: number, polls: (Poll | null)[]): Promise<{ code: number; message: string }> {
+    const started = {
+      user_code: 'WDJB-MJHT',
+      verification_uri: 'https://id.example.com',
+      verification_uri_complete: null,
+    };
+    const known: Record<string, object> = {
+      '/auth/providers': { data: { password: false, oidc: { label: 'Example ID' } } },
+      '/auth/oidc/device': { data: { ...PENDING.body.data, ...started, expires_in: expiresIn } },
+      '/users/me': { data: { email: 'ada@example.com', role: 'author' } },
+    };
+    receiver.respond = (response, { path }) => {
+      const body = known[path];
+      const poll = body === undefined ? (polls.length > 1 ? polls.shift() : polls[0]) : { status: 200, body };
+      if (poll === null || poll === undefined) response.destroy();
+      else response.writeHead(poll.status, { 'content-type': 'application/json' }).end(JSON.stringify(poll.body));
+    };
+    const messages: string[] = [];
+    const terminal = {
+      print: () => undefined,
+      note: (text: string) => void messages.push(text),
+      read: () => Promise.resolve(''),
+    };
+    const environment = { HOME: home, DPS_URL: new URL(receiver.url).origin };
+    const code = await runCli(['login', '--device'], { environment, terminal });
+    return { code, message: messages.at(-1) ?? '' };
+  }
+
+  const UNAVAILABLE = {
+    status: 503,
+    body: { errors: [{ message: 'The provider does not respond.', extensions: { code: 'UNAVAILABLE' } }] },
+  };
+  const PENDING = { status: 202, body: { data: { device: 'x', interval: 0 } } };
+  const DONE = { status: 200, body: { data: { access_token: 'a', refresh_token: 'r', expires: 900_000 } } };
+
+  it('continues to poll after a 503 and a lost connection', async () => {
+    const { code, message } = await logIn(600, [UNAVAILABLE, null, PENDING, DONE]);
+    expect([code, message.replace(/http\S+/, '…')], message).to.deep.equal([
+      0,
+      'Logged in to … as ada@example.com (author).',
+    ]);
+  });
+
+  it('reports the last failure when the code has expired', async () => {
+    const { code, message } = await logIn(1, [UNAVAILABLE]);
+    expect(code).to.equal(2);
+    expect(message).to.contain('The provider does not respond.');
   });
 });
