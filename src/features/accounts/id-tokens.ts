@@ -13,7 +13,7 @@ import { isIssuer } from '../../kernel/networks.js';
 import { ProblemError } from '../../kernel/problem.js';
 import { visibleText } from '../../kernel/text.js';
 import { unavailableProblem } from '../../postgres/errors.js';
-import { CLOCK_TOLERANCE, PUBLIC_KEY_ALGORITHMS, providerId } from './oidc.js';
+import { CLOCK_TOLERANCE, PUBLIC_KEY_ALGORITHMS, providerSubject } from './oidc.js';
 import { secretHash } from './secrets.js';
 
 /** The possible reasons for rejecting an ID token. */
@@ -179,7 +179,7 @@ function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVeri
   // Access tokens and logout tokens have other values of `typ`. The issuer determines it, so it can be of any type.
   if (typ !== undefined && String(typ).toUpperCase() !== 'JWT')
     throw new IdTokenError('format', `the token has the type ${JSON.stringify(typ)}`);
-  const subject = providerId.safeParse(sub);
+  const subject = pipelineSubject.safeParse(sub);
   if (!subject.success)
     throw new IdTokenError('format', 'the subject is empty, too long, or contains control characters');
   const audiences = audienceList.safeParse(aud);
@@ -192,6 +192,9 @@ function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVeri
     recordedUntil: new Date((iat + RECORDED_FOR) * 1000),
   };
 }
+
+/** Subjects of pipelines contain the names of a repository and of a branch or an environment, each up to 255 characters. */
+const pipelineSubject = providerSubject(1_000);
 
 const audienceList = z.union([z.string(), z.array(z.string())]);
 

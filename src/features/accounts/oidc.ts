@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { EncryptJWT, type JWTPayload, type JWTVerifyGetKey, createRemoteJWKSet, jwtDecrypt, jwtVerify } from 'jose';
 import * as client from 'openid-client';
 import { z } from 'zod';
+import { sha256 } from '../../kernel/sha256.js';
 import { invisibleFault } from '../../kernel/text.js';
 import { checkUserName } from './account-rules.js';
 import { ROLES, type Role } from './caller.js';
@@ -24,7 +25,7 @@ export interface OidcSettings {
 export interface Profile {
   issuer: string;
   subject: string;
-  /** The id of the provider's session. Null if the provider sends none. */
+  /** The hash of the id of the provider's session. Null if the provider sends none. */
   session: string | null;
   /** Null if the provider sends no address, or an address that is not verified. */
   email: string | null;
@@ -73,7 +74,7 @@ interface DeviceSignIn {
 type DeviceOutcome =
   { kind: 'waiting'; device: string; interval: number } | { kind: 'expired' } | { kind: 'done'; profile: Profile };
 
-/** A logout that the provider reports. At least one of `subject` and `session` is set. */
+/** A logout that the provider reports. At least one of `subject` and `session` (a hash) is set. */
 interface ProviderLogout {
   issuer: string;
   subject: string | null;
@@ -337,20 +338,20 @@ const isDenial = (error: unknown): boolean =>
   (error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError) &&
   error.error === 'access_denied';
 
+function isUnanswered(error: unknown): boolean {
+  if (error instanceof client.ResponseBodyError) return error.status >= 500;
+  const { message, code = '' } = error as Error & { code?: string };
+  return UNANSWERED.has(code) || (error instanceof TypeError && message === 'fetch failed');
+}
+
 function failureOf(error: unknown, otherwise: OidcFailure = 'failed'): OidcError {
   if (error instanceof OidcError) return error;
   const { message, code } = error as Error & { code?: string };
   if (isDenial(error)) return new OidcError('denied', 'the user did not consent', { cause: error });
-  const isUnanswered =
-    UNANSWERED.has(code ?? '') ||
-    (error instanceof client.ResponseBodyError && error.status >= 500) ||
-    (error instanceof TypeError && message === 'fetch failed');
   return new OidcError(
-    isUnanswered ? 'unavailable' : otherwise,
+    isUnanswered(error) ? 'unavailable' : otherwise,
     code === undefined ? message : `${message} (${code})`,
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 
@@ -375,8 +376,8 @@ function profileOf(claims: JWTPayload, issuer: string, roles: OidcSettings['role
   const name = textOf('name');
   return {
     issuer,
-    subject: idOf(claims, 'sub') as string,
-    session: idOf(claims, 'sid'),
+    subject: subjectOf(claims) as string,
+    session: sessionOf(claims),
     // Some providers send "false" as a text.
     email:
       String(claims['email_verified']) === 'false'
@@ -400,22 +401,34 @@ function roleOf(claims: JWTPayload, roles: OidcSettings['roles']): Role | null {
   return ROLES.find((role) => held.has(role)) ?? null;
 }
 
-/**
- * An id from a provider. It must be safe to store and to display: the log shows the subject of a pipeline in the name of
- * the actor. The specification limits subjects to 255 characters.
- */
-export const providerId = z
-  .string()
-  .min(1)
-  .max(255)
-  .refine((text) => invisibleFault(text) === null);
+/** A subject. It must be safe to store and to display: the log shows the one of a pipeline in the name of the actor. */
+export const providerSubject = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((text) => invisibleFault(text) === null);
+
+/** OpenID Connect limits the subjects of people to 255 characters. */
+const personSubject = providerSubject(255);
 
 /** @throws OidcError */
-function idOf(claims: JWTPayload, name: 'sub' | 'sid'): string | null {
-  if (claims[name] === undefined) return null;
-  const id = providerId.safeParse(claims[name]);
-  if (id.success) return id.data;
-  throw new OidcError('failed', `the claim ${name} is empty, too long, or contains control characters`);
+function subjectOf({ sub }: JWTPayload): string | null {
+  if (sub === undefined) return null;
+  const subject = personSubject.safeParse(sub);
+  if (subject.success) return subject.data;
+  throw new OidcError('failed', 'the claim sub is empty, too long, or contains control characters');
+}
+
+/**
+ * Returns the hash of the session id. OpenID Connect allows any text, and the service only compares session ids.
+ * @throws OidcError
+ */
+function sessionOf({ sid }: JWTPayload): string | null {
+  if (sid === undefined) return null;
+  // JSON escapes halves of surrogate pairs. As UTF-8, all of them would be the same character.
+  if (typeof sid === 'string' && sid !== '') return sha256(JSON.stringify(sid));
+  throw new OidcError('failed', 'the claim sid is not a text, or is empty');
 }
 
 /** Validates a logout token as section 2.6 of OpenID Connect Back-Channel Logout 1.0 requires. */
@@ -436,7 +449,7 @@ async function readLogoutToken(
   const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT);
   // An ID token can contain a nonce, but a logout token cannot.
   if (!isLogout || nonce !== undefined) throw new OidcError('failed', 'the token is not a logout token');
-  const [subject, session] = [idOf(payload, 'sub'), idOf(payload, 'sid')];
+  const [subject, session] = [subjectOf(payload), sessionOf(payload)];
   if (subject === null && session === null)
     throw new OidcError('failed', 'the logout token names neither a subject nor a session');
   return { issuer, subject, session };

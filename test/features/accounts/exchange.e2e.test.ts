@@ -104,6 +104,15 @@ describe('the exchange of ID tokens', () => {
   ): Promise<{ type: string; data: object; actor: { id: string; name: string | null } }[]> =>
     dataOf(await send(`/history/events?order=asc&${query}`));
 
+  it('accepts a subject of more than 255 characters, and the log contains all of it', async () => {
+    const sub = `repo:shop/schema:ref:refs/heads/${'b'.repeat(250)}:environment:${'e'.repeat(255)}`;
+    await trust(ruleWith());
+    const { token } = await exchanged({ sub });
+    await send('/collections', { ...json({ collection: 'books', schema: {} }), token });
+    const [event] = await eventsOf('type=collection.created');
+    expect(event?.actor.name).to.equal(`ci:deploy ${sub} (${provider.issuer})`);
+  });
+
   it('returns a token with the scope of the rule, and the log names the pipeline', async () => {
     await trust(ruleWith({ minutes: 5 }));
     const before = Date.now();

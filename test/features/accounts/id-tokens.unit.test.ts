@@ -39,6 +39,12 @@ describe('the verification of ID tokens', () => {
       expect((await faultOf(await signed({}, { typ }))).check, JSON.stringify(typ)).equal('format');
   });
 
+  it('accepts subjects of up to 1,000 characters', async () => {
+    const sub = `repo:${'o'.repeat(39)}/${'r'.repeat(100)}:environment:${'e'.repeat(255)}`;
+    expect((await verify(await signed({ sub }))).subject).equal(sub);
+    expect((await faultOf(await signed({ sub: 'x'.repeat(1_001) }))).check).equal('format');
+  });
+
   it('describes at most 200 visible characters of an issuer that is not trusted', async () => {
     const iss = `https://\u202Eid.example.com/${'x'.repeat(5_000)}`;
     const { check, detail } = await faultOf(await signed({ iss }));

@@ -306,21 +306,33 @@ describe('sign-in with an OpenID provider', () => {
     });
   };
 
-  it('rejects ids that cannot be stored or displayed, and ignores names like those of pipelines', async () => {
+  it('rejects subjects that cannot be stored or displayed, and ignores names like those of pipelines', async () => {
     const ids = ['a\0b', '\ud800', '\u202eada', 'x'.repeat(256)];
-    for (const claim of ['sub', 'sid'] as const) {
-      for (const id of ids) {
-        const claims = { [claim]: id };
-        // The userinfo endpoint has another subject, so the ID token must contain all claims.
-        provider.change = (others) => ({ ...ADA, ...others, ...claims });
-        expect(await signIn(ADA), JSON.stringify(claims)).to.equal('failed');
-        expect((await logout({ ...LOGOUT, ...claims })).codes).to.deep.equal(['INVALID_PAYLOAD']);
-      }
+    for (const claims of [...ids.map((sub) => ({ sub })), { sid: '' }, { sid: 7 }]) {
+      // The userinfo endpoint has another subject, so the ID token must contain all claims.
+      provider.change = (others) => ({ ...ADA, ...others, ...claims });
+      expect(await signIn(ADA), JSON.stringify(claims)).to.equal('failed');
+      expect((await logout({ ...LOGOUT, ...claims })).codes).to.deep.equal(['INVALID_PAYLOAD']);
     }
     provider.change = null;
     expect(await signIn({ ...ADA, email_verified: 'false' })).to.equal('no-email');
     const { me } = await signedIn({ ...ADA, name: 'ci:deploy' });
     expect(me.name).to.equal('ada@example.com');
+  });
+
+  it('accepts every session id of the provider, and ends exactly its session', async () => {
+    const sids = ['x'.repeat(5_000), `${'x'.repeat(4_999)}y`, 'a\0b', '\ud800', '\ud801', '\u202eada'];
+    const tokens: string[] = [];
+    for (const sid of sids) {
+      provider.change = (claims) => ({ ...claims, sid });
+      tokens.push((await signedIn(ADA)).token);
+    }
+    provider.change = null;
+    for (const [index, sid] of sids.entries()) {
+      expect((await logout({ ...LOGOUT, sid })).status, JSON.stringify(sid)).to.equal(204);
+      const statuses = await Promise.all(tokens.map(statusOf));
+      expect(statuses).to.deep.equal(tokens.map((_, at) => (at <= index ? 401 : 200)));
+    }
   });
 
   it('ends the sessions that end at the provider', async () => {
