@@ -7,6 +7,7 @@ import { ConnectionError, ServiceError } from '../../client/errors.js';
 import { type OperationName, type RequestContent, sendOperation } from '../../client/request.js';
 import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { OperatorError } from '../../kernel/operator-error.js';
+import { readRelease } from '../../release.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
 import type { DocumentBody } from '../document.js';
 import { toOneLine } from '../output.js';
@@ -165,13 +166,19 @@ export function send(
   return sendOperation(options, operation, { ...request, ...(document && { file: document }) });
 }
 
+/** Lists of sessions and events show it. */
+const USER_AGENT = `dps/${readRelease()}`;
+
 /**
  * Sends a request without a time limit. The global fetch gives up after five minutes, which is too short for changes of
  * large tables.
  */
 const fetchWithoutTimeLimit: typeof fetch = async (input, { method = 'GET', headers: given, body } = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);
-  const headers: Record<string, string | number> = Object.fromEntries(new Headers(given));
+  const headers: Record<string, string | number> = {
+    'user-agent': USER_AGENT,
+    ...Object.fromEntries(new Headers(given)),
+  };
   const content = body === null || body === undefined ? undefined : Buffer.from(await new Response(body).arrayBuffer());
   if (content !== undefined) headers['content-length'] = content.length;
   const sent = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method, headers });

@@ -11,7 +11,7 @@ import { type Route, jsonBody, route } from '../../http/route.js';
 import { unauthenticated } from '../../http/serve.js';
 import { OidcError } from './oidc.js';
 import * as accounts from './routes-answers.js';
-import { startOf, tooManyAttempts } from './routes-login.js';
+import { clientOf, tooManyAttempts } from './routes-login.js';
 import { type ProviderDeps, requireProvider, signInCause, userOf } from './routes-oidc.js';
 import { explainOutcome } from './sign-in-outcomes.js';
 
@@ -111,7 +111,7 @@ async function finish(
   }
   await auth.exchangeLimit.succeeded(attemptOf(req));
   const proof = { identity: { id: user.identity, session: profile.session } };
-  const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
+  const grant = await auth.sessions.begin(user.id, { ...clientOf(req), proof });
   metrics.signIn('device', grant === null ? 'failed' : 'done');
   if (grant === null) throw unauthenticated(explainOutcome('failed'));
   return jsonAnswer(200, { data: grant });

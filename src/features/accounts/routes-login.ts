@@ -8,7 +8,7 @@ import { route, type Route, jsonBody } from '../../http/route.js';
 import type { Request } from 'express';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { failedTooOften, HeldLoginError, type LoginLimit, networkOf } from './login-limit.js';
-import { type Grant, type PasswordOwner, SESSION_LIFETIME, type SessionStart } from './sessions.js';
+import { type Grant, type PasswordOwner, SESSION_LIFETIME, type SessionClient } from './sessions.js';
 import { unauthenticated } from '../../http/serve.js';
 import { RejectedError, refused } from '../../http/errors.js';
 import { addressOf, userAgentOf } from '../../http/request/headers.js';
@@ -120,7 +120,7 @@ export function requireOwnPage(req: Request, allowed: readonly string[]): void {
 }
 
 /** Returns the client's network and program, which the session records. */
-export const startOf = (req: Request): Omit<SessionStart, 'proof'> => ({
+export const clientOf = (req: Request): SessionClient => ({
   network: networkOf(addressOf(req) ?? ''),
   userAgent: userAgentOf(req),
 });
@@ -190,7 +190,7 @@ export function authRoutes({ auth, config }: HttpDeps): Route[] {
     if (!auth.passwordLogin) throw refused('FORBIDDEN', PASSWORD_LOGIN_OFF);
     if (body.mode === 'cookie') requireOwnPage(req, config.corsOrigins);
     const proof = await passwordOwner(auth, req, body);
-    const grant = await sessions.begin(proof.id, { ...startOf(req), proof });
+    const grant = await sessions.begin(proof.id, { ...clientOf(req), proof });
     if (grant === null) throw wrongPassword();
     return grantAnswer(req, grant, body.mode === 'cookie');
   };

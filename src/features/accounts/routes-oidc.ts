@@ -25,7 +25,7 @@ import {
   passwordOwner,
   requireOwnPage,
   setCookie,
-  startOf,
+  clientOf,
   wrongPassword,
 } from './routes-login.js';
 
@@ -134,7 +134,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       body: jsonBody(exchange, { example: { code: 'eyJ…', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' } }),
       answers: { 200: data(accounts.grant) },
       errors: ['NOT_FOUND', 'UNAUTHENTICATED'],
-      handle: ({ body }) => exchangeSignIn(requireProvider(deps), body),
+      handle: ({ req, body }) => exchangeSignIn(requireProvider(deps), req, body),
     }),
     route({
       ...open,
@@ -239,7 +239,7 @@ async function signInAs(
     return returnOutcome('link', cookie(req, LINK_COOKIE, await oidc.seal('link', { profile })));
   }
   const proof = { identity: { id: user.identity, session: profile.session } };
-  const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
+  const grant = await auth.sessions.begin(user.id, { ...clientOf(req), proof });
   if (grant === null) return returnOutcome('failed');
   const { refresh_token: token } = grant;
   if (target.cli === null) return returnOutcome('done', setCookie(req, token));
@@ -385,7 +385,7 @@ async function linkIdentity(
   const cause = causeOf('link-identity', { req, requestId, caller });
   const id = unwrap(await changeAccount(pipeline, auth.identities.link(owner, profile), { cause }));
   const proof = { identity: { id, session: profile.session } };
-  const grant = await auth.sessions.begin(user.id, { ...startOf(req), proof });
+  const grant = await auth.sessions.begin(user.id, { ...clientOf(req), proof });
   if (grant === null) throw wrongPassword();
   metrics.signIn('browser', 'done');
   const answer = grantAnswer(req, grant, body.mode === 'cookie');
@@ -402,6 +402,7 @@ interface SealedSignIn {
 
 async function exchangeSignIn(
   { oidc, auth }: ProviderDeps,
+  req: Request,
   { code, verifier }: z.output<typeof exchange>,
 ): Promise<Answer> {
   const sealed = (await oidc.unseal('code', code)) as SealedSignIn | null;
@@ -409,7 +410,8 @@ async function exchangeSignIn(
   if (sealed === null || !timingSafeEqual(proof, Buffer.from(sealed.challenge, 'base64url'))) {
     throw unauthenticated('The code has expired, or belongs to another command line. Log in again.');
   }
-  const grant = await auth.sessions.refresh(sealed.token);
+  // Until now, the session recorded the browser.
+  const grant = await auth.sessions.refresh(sealed.token, { client: clientOf(req) });
   if (grant === null) throw unauthenticated('The code was used before, or its session has ended. Log in again.');
   return jsonAnswer(200, { data: grant });
 }

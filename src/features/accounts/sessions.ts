@@ -28,11 +28,14 @@ export interface Grant {
   refresh_token: string;
 }
 
-/** The request and the identity that start a session. */
-export interface SessionStart {
-  /** The client's network. It is stored as the network of the last successful login. */
+export interface SessionClient {
+  /** The client's network. At a login, it is stored as the network of the last successful login. */
   network: string;
   userAgent?: string | null;
+}
+
+/** The client and the identity that start a session. */
+export interface SessionStart extends SessionClient {
   /** The proof of who the user is. The session starts only if it is still valid. */
   proof: PasswordProof | IdentityProof;
 }
@@ -52,7 +55,7 @@ export interface PasswordOwner extends PasswordProof {
   id: string;
 }
 
-interface Login extends Omit<SessionStart, 'proof'> {
+interface Login extends SessionClient {
   email: string;
   password: string;
 }
@@ -78,9 +81,9 @@ export interface Sessions {
    * Exchanges a refresh token. Null if the token is unknown, expired or already used. Reusing a token ends its session,
    * because the token was probably copied.
    * @param options `shared` means that several tabs share the token: for `REUSE_LIFETIME`, the previous token returns
-   * the current one
+   * the current one. `client` replaces the client that the session records
    */
-  refresh(refreshToken: string, options?: { shared: boolean }): Promise<Grant | null>;
+  refresh(refreshToken: string, options?: { shared?: boolean; client?: SessionClient }): Promise<Grant | null>;
   /** Ends the session and its access tokens. An unknown token is accepted, because the result is the same. */
   logout(refreshToken: string): Promise<void>;
 }
@@ -177,16 +180,28 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
     createHmac('sha256', key).update(`refresh ${sessionId} ${used}`).digest('base64url');
 
   /** Replaces the token. The single statement decides which of two concurrent uses of a token succeeds. */
-  async function rotate(token: RefreshToken): Promise<Grant | null> {
+  async function rotate(token: RefreshToken, client?: SessionClient): Promise<Grant | null> {
     const { sessionId, family, secret: used } = token;
     const secret = successor(token);
     const { rows } = await write<{ user_id: string }>(
       pool,
-      `update ${own.sessions} s set refresh_hash = $4, expires_at = $5, rotated_at = $6 from ${own.users} u
+      `update ${own.sessions} s set refresh_hash = $4, expires_at = $5, rotated_at = $6,
+              network = coalesce($7::text, s.network),
+              user_agent = case when $7::text is null then s.user_agent else $8::text end
+         from ${own.users} u
         where s.id = $1 and s.family_hash = $2 and s.refresh_hash = $3 and s.expires_at > $6
           and u.id = s.user_id and u.status = 'active'
         returning s.user_id`,
-      [sessionId, secretHash(family), secretHash(used), secretHash(secret), expiry(), new Date(clock())],
+      [
+        sessionId,
+        secretHash(family),
+        secretHash(used),
+        secretHash(secret),
+        expiry(),
+        new Date(clock()),
+        client?.network,
+        client?.userAgent,
+      ],
     );
     return rows[0] ? grant(rows[0].user_id, { sessionId, family, secret }) : null;
   }
@@ -235,10 +250,10 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
       );
     },
 
-    async refresh(refreshToken, { shared } = { shared: false }) {
+    async refresh(refreshToken, { shared = false, client } = {}) {
       const token = readRefreshToken(refreshToken);
       if (!token) return null;
-      const next = (await rotate(token)) ?? (shared ? await repeatGrant(token) : null);
+      const next = (await rotate(token, client)) ?? (shared ? await repeatGrant(token) : null);
       if (!next) await end(token);
       return next;
     },

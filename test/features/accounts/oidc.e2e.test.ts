@@ -445,6 +445,8 @@ describe('sign-in with an OpenID provider', () => {
       expect((await stat(file)).mode & 0o777).to.equal(0o600);
       const status = await dps(['changes', 'list'], environment);
       expect(status.code, status.err).to.equal(0);
+      const listed = (await send('/sessions')).json as { data: { user_agent: string | null }[] };
+      expect(listed.data[0]?.user_agent, 'not the browser').to.match(/^dps\/\d/);
 
       // Two commands at once refresh an expired token in turn.
       const sessions = await readToken();
