@@ -62,7 +62,7 @@ describe('the page of a collection in the admin app', () => {
     await page.getByText('schema.is_nullable').waitFor();
   });
 
-  it('shows hidden characters of adopted names in the tree, the search, the review and the trash', async () => {
+  it('shows hidden characters of adopted names in texts, labels and titles of dialogs', async () => {
     const [name, shown] = ['peo\u200bple', String.raw`peo\u{200b}ple`];
     await app.api.sql(`CREATE TABLE "${name}" (id int PRIMARY KEY, "na\u202eem" text)`);
     await change('/schema/adopt', { tables: [name] }, 'POST', 'It has rows');
@@ -73,9 +73,15 @@ describe('the page of a collection in the admin app', () => {
     await page.getByRole('dialog', { name: 'Search' }).getByText(shown, { exact: true }).click();
     await page.getByRole('heading', { name: shown, level: 1 }).waitFor();
     await page.getByRole('row', { name: String.raw`na\u{202e}em` }).waitFor();
+    await page.getByRole('button', { name: String.raw`Actions for na\u{202e}em` }).waitFor();
+    await page.getByRole('button', { name: `More actions for ${shown}` }).click();
+    await page.getByRole('menuitem', { name: 'Rename …' }).click();
+    await page.getByRole('dialog', { name: `Rename ${shown}` }).waitFor();
     const { headers } = await app.client(`/collections/${encodeURIComponent(name)}`, { method: 'DELETE' });
     await page.goto('/app/operations/trash');
     await page.getByRole('listitem').getByText(shown, { exact: true }).waitFor();
+    await page.getByRole('button', { name: `Purge ${shown}` }).click();
+    await page.getByRole('dialog', { name: `Purge ${shown}` }).waitFor();
     await page.goto(`/app/review?to=${Number(headers.get('x-log-position')) - 1}`);
     await page.getByRole('article').first().getByText(shown, { exact: true }).first().waitFor();
   });

@@ -44,6 +44,7 @@ import { Search, openSearch } from './search.js';
 import barClasses from './top-bar.module.css';
 import { deleteFiles } from '../pages/review/sources/upload.js';
 import { deleteStored } from '../shared/browser-storage.js';
+import { named } from '../shared/name.js';
 
 /* Keeps the frame of the app on the screen if a page cannot be loaded or rendered. */
 
@@ -220,7 +221,7 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
   return (
     <Menu position="bottom-end" width={240} shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
-        <UnstyledButton aria-label={`Account menu of ${name}`}>
+        <UnstyledButton aria-label={named`Account menu of ${name}`}>
           <span className={barClasses.user} data-letters={lettersOf(name)} />
         </UnstyledButton>
       </Menu.Target>

@@ -12,6 +12,7 @@ import { type Edit, useKeep } from './use-keep.js';
 import { SCHEMA } from '../service/queries.js';
 import { request } from '../service/request.js';
 import type { TableExtras } from '../../schema/model/extras.js';
+import { named } from '../shared/name.js';
 
 /* Constraints and indexes of a table that mention a column. */
 
@@ -77,7 +78,7 @@ const nameOf = ({ part, document }: DeletionTarget): string => {
 
 /** The title of the dialog. Fields and relations are shown with their collection: `Delete articles.title`. */
 export const deleteTitle = (doomed: DeletionTarget): string =>
-  doomed.part === 'relations' ? `Delete relation ${nameOf(doomed)}` : `Delete ${nameOf(doomed)}`;
+  doomed.part === 'relations' ? named`Delete relation ${nameOf(doomed)}` : named`Delete ${nameOf(doomed)}`;
 
 const collectionOf = ({ part, document }: DeletionTarget): string =>
   part === 'relations' ? document.many_collection : document.collection;

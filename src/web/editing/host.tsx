@@ -22,6 +22,7 @@ import { type Edit, useKeep, FormName, useFormName } from './use-keep.js';
 import { renameCollection, renameField } from '../draft/edits.js';
 import { readKept } from '../shared/browser-storage.js';
 import type { RelationFormProps } from './relation-parts.js';
+import { named } from '../shared/name.js';
 import classes from './editor-frame.module.css';
 
 /* The form of a new relation. The user first selects the kind, and then gets the form of that kind with suggested
@@ -217,9 +218,9 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   const taken = withoutRemoved(fields).map(({ document }) => document.field);
   const done = () => onClose();
   const forms: Readonly<Record<EditName, () => ShownForm>> = {
-    collection: () => own && { title: collection, form: <CollectionForm document={own} onDone={done} /> },
+    collection: () => own && { title: named`${collection}`, form: <CollectionForm document={own} onDone={done} /> },
     rename: () => ({
-      title: `Rename ${collection}`,
+      title: named`Rename ${collection}`,
       form: (
         <RenameForm
           collection={collection}
@@ -232,7 +233,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     }),
     delete: () => own && deletionForm({ part: 'collections', document: own }, () => onClose({ gone: true })),
     'new-field': () => ({
-      title: `New field in ${collection}`,
+      title: named`New field in ${collection}`,
       form: (
         <FieldForm
           document={firstOf(collection, sortAfter(fields))}
@@ -245,7 +246,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     }),
     field: () =>
       field && {
-        title: `${collection}.${of}`,
+        title: named`${collection}.${of}`,
         form: (
           <FieldForm
             document={field}
@@ -258,7 +259,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
       },
     'rename-field': () =>
       field && {
-        title: `Rename ${collection}.${of}`,
+        title: named`Rename ${collection}.${of}`,
         form: (
           <RenameForm
             collection={collection}
@@ -271,7 +272,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
       },
     'delete-field': () => field && deletionForm({ part: 'fields', document: field }, done),
     'new-relation': () => ({
-      title: `New relation of ${collection}`,
+      title: named`New relation of ${collection}`,
       form: (
         <RelationForm
           collection={collection}

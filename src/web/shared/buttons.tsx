@@ -3,6 +3,7 @@ import doneIcon from 'icon:check';
 import { ActionIcon, Code, Text, Tooltip, Button, type ButtonProps, Loader } from '@mantine/core';
 import { type ComponentPropsWithoutRef, useState, useEffect, useRef } from 'react';
 import { Glyph } from './glyph.js';
+import { named } from './name.js';
 import onceClasses from './shown-once.module.css';
 import classes from './steady-button.module.css';
 
@@ -60,7 +61,7 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
       variant={isAsking ? 'filled' : 'default'}
       {...(isAsking && { color: 'red.8' })}
       {...looks}
-      {...(about !== undefined && { 'aria-label': `${says}: ${about}` })}
+      {...(about !== undefined && { 'aria-label': named`${says}: ${about}` })}
       onClick={({ detail: clicks }) => {
         // A double click must not confirm.
         if (sure !== null && clicks > 1) return;

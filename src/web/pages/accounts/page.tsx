@@ -25,6 +25,7 @@ import { latestQuery } from '../../service/history-queries.js';
 import { abbreviate, scopeText } from '../../shared/text.js';
 import { ConfirmButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
+import { named } from '../../shared/name.js';
 
 /** Shows the tokens of a user with names and expiry, never their values. It closes only by its button and Escape. */
 function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
@@ -35,7 +36,7 @@ function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
       opened
       closeOnClickOutside={false}
       onClose={onClose}
-      title={`Tokens of ${user.name}`}
+      title={named`Tokens of ${user.name}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
@@ -213,15 +214,15 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
           variant="subtle"
           size="xs"
           aria-expanded={isOpen}
-          aria-label={`Activity of ${name}`}
+          aria-label={named`Activity of ${name}`}
           onClick={() => setOpen(!isOpen)}
         >
           Activity
         </Button>
-        <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={`Tokens of ${name}`}>
+        <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={named`Tokens of ${name}`}>
           Tokens
         </Button>
-        <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={`Edit ${name}`}>
+        <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={named`Edit ${name}`}>
           Edit
         </Button>
       </Group>
@@ -369,7 +370,7 @@ function Line({ session }: { session: LiveSession }) {
         size="xs"
         label="End"
         sure="Yes, end it"
-        about={`${client} of ${user.name}`}
+        about={named`${client} of ${user.name}`}
         loading={end.isPending}
         onConfirm={() => end.mutate()}
       />

@@ -34,7 +34,7 @@ import numberIcon from 'icon:numbers';
 import otherIcon from 'icon:category';
 import switchIcon from 'icon:toggle_on';
 import textIcon from 'icon:text_fields';
-import { Name } from '../../shared/name.js';
+import { Name, named } from '../../shared/name.js';
 
 /** Sorts by `sort`. Fields without it come last in their order. */
 const sortFields = (fields: readonly MarkedDocument<Field>[]): MarkedDocument<Field>[] =>
@@ -92,7 +92,7 @@ function FieldMenu({ fields, field: { collection, field }, mark, onEdit }: Field
   return (
     <Menu position="bottom-end" width={200} shadow="md">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${field}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={named`Actions for ${field}`}>
           <Glyph path={moreIcon} size={18} />
         </ActionIcon>
       </Menu.Target>
@@ -270,7 +270,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, select
                 choice={
                   selected !== null && (
                     <Checkbox
-                      aria-label={`Select ${field.field}`}
+                      aria-label={named`Select ${field.field}`}
                       disabled={mark === 'removed'}
                       checked={selected.has(field.field)}
                       onChange={() => onSelect(toggled(selected, field.field))}
@@ -392,7 +392,7 @@ function Blame({ event, field }: { event: CollectionEvent | undefined; field: st
       <Link to="/timeline" search={{ batch: event.batch }}>
         <Time at={event.occurred_at} />
       </Link>{' '}
-      <Link to="/timeline" search={search} className={classes.all} aria-label={`All changes of ${field}`}>
+      <Link to="/timeline" search={search} className={classes.all} aria-label={named`All changes of ${field}`}>
         all changes
       </Link>
       <div className={classes.quiet}>

@@ -30,7 +30,7 @@ import { MarkBadge } from '../../draft/draft-bar.js';
 import { Glyph, MaterialIcon } from '../../shared/glyph.js';
 import { inkOf } from '../schema/color.js';
 import { bytesText, counted } from '../../shared/text.js';
-import { Name } from '../../shared/name.js';
+import { Name, named } from '../../shared/name.js';
 
 /** Shows the size of the table. It takes its space while loading, so that the layout does not move. */
 function Size({ collection }: { collection: string }) {
@@ -126,7 +126,7 @@ function Actions({ isFolder, collection, onEdit }: ActionsProps) {
       </Button>
       <Menu position="bottom-end" width={220} shadow="md" withinPortal={false}>
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={`More actions for ${collection}`}>
+          <ActionIcon variant="default" size={30} aria-label={named`More actions for ${collection}`}>
             <Glyph path={moreIcon} size={18} />
           </ActionIcon>
         </Menu.Target>
@@ -388,7 +388,7 @@ function summary({ rows, hidden }: Sample): string {
 function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collection: string }) {
   const fields = Object.keys(rows[0] ?? {});
   return (
-    <div className={classes.scroller} tabIndex={0} role="region" aria-label={`Rows of ${collection}`}>
+    <div className={classes.scroller} tabIndex={0} role="region" aria-label={named`Rows of ${collection}`}>
       <table className={classes.table}>
         <thead>
           <tr>

@@ -11,6 +11,7 @@ import { editDraft, useDraftedRelations } from '../../draft/store.js';
 import { Glyph } from '../../shared/glyph.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import type { EditName } from '../../editing/edit-names.js';
+import { named } from '../../shared/name.js';
 import classes from './page.module.css';
 
 type OnEdit = ((edit: EditName, of?: string) => void) | null;
@@ -70,7 +71,7 @@ function RelationsTabPart({ title, relations, empty, onEdit }: PartProps) {
           {empty}
         </Text>
       ) : (
-        <div className={classes.scroller} role="region" aria-label={`${title} relations`} tabIndex={0}>
+        <div className={classes.scroller} role="region" aria-label={named`${title} relations`} tabIndex={0}>
           <table className={classes.table}>
             <thead>
               <tr>
@@ -169,7 +170,7 @@ function RelationMenu({
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={`Actions for ${document.many_collection}.${document.many_field}`}
+          aria-label={named`Actions for ${document.many_collection}.${document.many_field}`}
         >
           <Glyph path={moreIcon} size={18} />
         </ActionIcon>

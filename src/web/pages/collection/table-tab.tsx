@@ -12,7 +12,7 @@ import { Section } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import own from './table-tab.module.css';
-import { Name } from '../../shared/name.js';
+import { Name, named } from '../../shared/name.js';
 
 /**
  * Shows the data of PostgreSQL, which does not contain the draft. It is refetched each time the tab opens. Missing
@@ -118,7 +118,7 @@ function UnderWay({ collection }: { collection: string }) {
   const own = useIndexesUnderWay(true, collection);
   if (own.length === 0) return null;
   return (
-    <Section title={`Creating ${counted(own.length, 'index', 'indexes')}`}>
+    <Section title={named`Creating ${counted(own.length, 'index', 'indexes')}`}>
       {own.map(({ key, request, field, summary, state, done }) => (
         <Named
           key={key}

@@ -7,6 +7,7 @@ import { localOf } from '../../shared/local-time.js';
 import { abbreviate } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { NOW, parsePoint, pointAt } from './point.js';
+import { named } from '../../shared/name.js';
 
 /** Milliseconds without input after which the changes are searched. */
 const TYPING = 350;
@@ -30,7 +31,7 @@ export function PointInput({ label, value, error, onChange }: Props) {
   const point = parsePoint(value);
   const time = typeof point === 'string' && point !== NOW ? localOf(point) : '';
   return (
-    <Group gap="xs" align="flex-start" role="group" aria-label={`${label}: point in time`}>
+    <Group gap="xs" align="flex-start" role="group" aria-label={named`${label}: point in time`}>
       <Autocomplete
         label={label}
         description={
@@ -41,7 +42,7 @@ export function PointInput({ label, value, error, onChange }: Props) {
         w={280}
         spellCheck={false}
         clearable
-        clearButtonProps={{ 'aria-label': `Clear: ${label}` }}
+        clearButtonProps={{ 'aria-label': named`Clear: ${label}` }}
         error={error}
         value={value}
         data={point === null ? [...(q === undefined ? [NOW] : []), ...batches.keys()] : []}

@@ -27,7 +27,7 @@ import { Page, useTitle } from '../../shared/page.js';
 import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { counted } from '../../shared/text.js';
 import classes from './page.module.css';
-import { Name } from '../../shared/name.js';
+import { Name, named } from '../../shared/name.js';
 
 const route = getRouteApi('/objects');
 
@@ -140,10 +140,16 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
   const definition = sqlOf(object);
   if (isEditing)
     return (
-      <ObjectForm kind={kind} object={object} title={`Edit ${id}`} button="Save" onClose={() => setEditing(false)} />
+      <ObjectForm
+        kind={kind}
+        object={object}
+        title={named`Edit ${id}`}
+        button="Save"
+        onClose={() => setEditing(false)}
+      />
     );
   return (
-    <section className={classes.part} aria-label={id}>
+    <section className={classes.part} aria-label={named`${id}`}>
       <Stack>
         <Group justify="space-between" align="flex-start">
           <div>
@@ -165,7 +171,7 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
           </Group>
         </Group>
         {comment !== null && <Text>{comment}</Text>}
-        <Code block tabIndex={0} aria-label={`Definition of ${id}`}>
+        <Code block tabIndex={0} aria-label={named`Definition of ${id}`}>
           {definition}
         </Code>
         {indexes.map((index) => (

@@ -14,7 +14,7 @@ import { AdoptionReport } from './adopt-report.js';
 import { type UnmanagedTable, TableChoice } from './adopt-tables.js';
 import classes from './page.module.css';
 import { ServiceError } from '../../service/send.js';
-import { Name } from '../../shared/name.js';
+import { Name, named } from '../../shared/name.js';
 
 /**
  * Shows why tables could not be adopted. Other errors, and errors without a table, are shown as usual.
@@ -62,7 +62,7 @@ export function AdoptTab() {
   return (
     <Stack>
       {adopted !== null && (
-        <Alert color="teal" title={`${counted(adopted.adopted.length, 'table')} adopted`}>
+        <Alert color="teal" title={named`${counted(adopted.adopted.length, 'table')} adopted`}>
           <AdoptionReport adoption={adopted} />
         </Alert>
       )}

@@ -3,7 +3,7 @@ import type { Drift } from '../../service/types.js';
 import { counted } from '../../shared/text.js';
 import { groupBy } from '../../shared/group-by.js';
 import classes from './adopt.module.css';
-import { Name } from '../../shared/name.js';
+import { Name, named } from '../../shared/name.js';
 
 export type UnmanagedTable = Drift['unmanaged_tables'][number];
 
@@ -61,7 +61,7 @@ export function TableChoice({ tables, shown, chosen, onChoose }: TableChoiceProp
             checked={among.has(table)}
             onChange={() => toggle(table)}
           />
-          {below.length > 0 && <ul aria-label={`Partitions of ${table}`}>{lines(below)}</ul>}
+          {below.length > 0 && <ul aria-label={named`Partitions of ${table}`}>{lines(below)}</ul>}
         </li>
       );
     });

@@ -13,6 +13,7 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import { changeQuery } from '../../service/review-queries.js';
 import { actorName } from '../../../schema/model/events.js';
+import { named } from '../../shared/name.js';
 
 /**
  * Shows a change request. It is refetched every second while it makes progress. The button to withdraw is hidden if the
@@ -117,7 +118,7 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
             </Link>
           )}
           {!isOpen && (
-            <Link to="/review" search={{ change: id }} aria-label={`Details of ${collections.join(', ')}`}>
+            <Link to="/review" search={{ change: id }} aria-label={named`Details of ${collections.join(', ')}`}>
               {' '}
               Details{' '}
             </Link>

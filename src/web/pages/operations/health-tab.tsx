@@ -9,6 +9,7 @@ import { useRole } from '../../service/session.js';
 import type { Projection } from '../../service/types.js';
 import { ConfirmButton } from '../../shared/buttons.js';
 import { Time } from '../../shared/time.js';
+import { named } from '../../shared/name.js';
 import classes from './page.module.css';
 
 /**
@@ -83,7 +84,7 @@ function Line({ projection }: { projection: Projection }) {
         {again.isSuccess && !isBusy && <Text size="sm">Rebuilt from the event log.</Text>}
         {again.error !== null && <ProblemAlert error={again.error} />}
         {failure !== null && (
-          <Alert color="red" mt="xs" title={`The projection stopped before event ${failure.position}`}>
+          <Alert color="red" mt="xs" title={named`The projection stopped before event ${failure.position}`}>
             <Text size="sm">{failure.message}</Text>
             <Text size="sm" mt={4}>
               {failure.next}
@@ -120,7 +121,7 @@ function Rebuilding({
         mt={6}
         value={done === null ? 100 : done * 100}
         animated={done === null}
-        aria-label={`Rebuilding ${name}`}
+        aria-label={named`Rebuilding ${name}`}
       />
       <Text size="xs" c="dimmed" mt={4}>
         Rebuilding since <Time at={since} />

@@ -1,6 +1,7 @@
 /* Offers common policies to start with. */
 import { Button, Text } from '@mantine/core';
 import type { Policy } from '../../service/operations-queries.js';
+import { named } from '../../shared/name.js';
 import classes from './page.module.css';
 
 interface Preset {
@@ -64,7 +65,12 @@ export function Presets({ onChoose }: { onChoose: (members: Partial<Policy>) => 
             <Text size="sm" className={classes.words}>
               <strong>{name}.</strong> {summary}
             </Text>
-            <Button size="compact-sm" variant="default" aria-label={`Use ${name}`} onClick={() => onChoose(policy)}>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={named`Use ${name}`}
+              onClick={() => onChoose(policy)}
+            >
               Use
             </Button>
           </li>

@@ -33,6 +33,7 @@ import { useAttempt } from '../../shared/use-attempt.js';
 import { Presets } from './policy-presets.js';
 import classes from './page.module.css';
 import type { PolicyAt } from '../../service/types.js';
+import { named } from '../../shared/name.js';
 
 type Actions = Policy['findings'];
 export type Action = Actions[string];
@@ -168,7 +169,7 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={`Remove ${code} from ${rule.pattern}`}
+                  aria-label={named`Remove ${code} from ${rule.pattern}`}
                   onClick={() => remove(index, code)}
                 >
                   Remove

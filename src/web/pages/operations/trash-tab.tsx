@@ -17,7 +17,7 @@ import { SCHEMA } from '../../service/queries.js';
 import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { actorName } from '../../../schema/model/events.js';
-import { Name, visibleName } from '../../shared/name.js';
+import { Name, visibleName, named } from '../../shared/name.js';
 
 /** Returns `articles` or `articles.title`. */
 export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'field'>): string =>
@@ -64,7 +64,7 @@ export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: 
       opened
       onClose={onClose}
       size="lg"
-      title={`Restore ${nameOf(entry)}`}
+      title={named`Restore ${nameOf(entry)}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {back === null ? <Form entry={entry} onDone={setBack} /> : <Done back={back} onClose={onClose} />}
@@ -220,7 +220,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
     done.mutate(undefined, { onSuccess: onClose });
   };
   return (
-    <Modal opened onClose={onClose} title={`Purge ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title={named`Purge ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">
@@ -335,10 +335,10 @@ function Entry({ entry, onOpen }: { entry: TrashEntry; onOpen: (what: 'restore' 
         </div>
         {isAdmin && (
           <Group gap="xs">
-            <Button size="xs" onClick={() => onOpen('restore')} aria-label={`Restore ${name}`}>
+            <Button size="xs" onClick={() => onOpen('restore')} aria-label={named`Restore ${name}`}>
               Restore
             </Button>
-            <Button size="xs" variant="default" onClick={() => onOpen('purge')} aria-label={`Purge ${name}`}>
+            <Button size="xs" variant="default" onClick={() => onOpen('purge')} aria-label={named`Purge ${name}`}>
               Purge
             </Button>
           </Group>

@@ -22,6 +22,7 @@ import { ServiceError } from '../../service/send.js';
 import type { NewTrustRule, TrustRule } from '../../service/types.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
+import { named } from '../../shared/name.js';
 
 /**
  * Replaces all rules.
@@ -214,14 +215,14 @@ function ClaimInputs({ input, onChange, errorAt }: InputsProps) {
         // Claims have no id, and inputs keep their focus only if the key does not depend on their content.
         <Group key={index} gap="xs" mb={6} wrap="nowrap">
           <TextInput
-            aria-label={`Name of claim ${index + 1}`}
+            aria-label={named`Name of claim ${index + 1}`}
             w={140}
             required
             value={name}
             onChange={(event) => change(index, [event.currentTarget.value, pattern])}
           />
           <TextInput
-            aria-label={`Pattern of claim ${index + 1}`}
+            aria-label={named`Pattern of claim ${index + 1}`}
             flex={1}
             required
             placeholder="repo:example/schema:ref:refs/heads/main"
@@ -232,7 +233,7 @@ function ClaimInputs({ input, onChange, errorAt }: InputsProps) {
           <Button
             variant="default"
             size="xs"
-            aria-label={`Remove claim ${index + 1}`}
+            aria-label={named`Remove claim ${index + 1}`}
             onClick={() => onChange({ claims: claims.toSpliced(index, 1) })}
           >
             Remove

@@ -14,6 +14,7 @@ import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { counted, scopeText } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { TrustDialog, useSaveTrust } from './trust-dialog.js';
+import { named } from '../../shared/name.js';
 import classes from './page.module.css';
 
 /** Only admins can change the rules. */
@@ -83,13 +84,18 @@ function Cards({ read, isAdmin, onEdit }: CardsProps) {
                       variant="default"
                       size="xs"
                       loading={save.isPending}
-                      aria-label={`Move up ${rule.name}`}
+                      aria-label={named`Move up ${rule.name}`}
                       onClick={() => save.mutate(movedUp(rules, index))}
                     >
                       Move up
                     </SteadyButton>
                   )}
-                  <Button variant="default" size="xs" aria-label={`Edit ${rule.name}`} onClick={() => onEdit(rule)}>
+                  <Button
+                    variant="default"
+                    size="xs"
+                    aria-label={named`Edit ${rule.name}`}
+                    onClick={() => onEdit(rule)}
+                  >
                     Edit
                   </Button>
                   <ConfirmButton

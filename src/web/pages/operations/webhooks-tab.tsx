@@ -21,6 +21,7 @@ import { counted, durationText } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import { FORMAT_LABELS, WebhookDialog } from './webhook-dialog.js';
+import { named } from '../../shared/name.js';
 
 /** Lists webhooks, and refetches them every few seconds. Explains webhooks if there are none. */
 export function WebhooksTab() {
@@ -97,7 +98,7 @@ function WebhookCard({ webhook, onEdit }: { webhook: Webhook; onEdit: () => void
             variant="subtle"
             size="xs"
             aria-expanded={isOpen}
-            aria-label={`Deliveries of ${name}`}
+            aria-label={named`Deliveries of ${name}`}
             onClick={() => setOpen(!isOpen)}
           >
             Deliveries
@@ -106,7 +107,7 @@ function WebhookCard({ webhook, onEdit }: { webhook: Webhook; onEdit: () => void
             variant="default"
             size="xs"
             loading={sendTest.isPending}
-            aria-label={`Send a test to ${name}`}
+            aria-label={named`Send a test to ${name}`}
             onClick={() => sendTest.mutate()}
           >
             Send a test
@@ -115,12 +116,12 @@ function WebhookCard({ webhook, onEdit }: { webhook: Webhook; onEdit: () => void
             variant="default"
             size="xs"
             loading={switchState.isPending}
-            aria-label={`${isDisabled ? 'Enable' : 'Disable'} ${name}`}
+            aria-label={named`${isDisabled ? 'Enable' : 'Disable'} ${name}`}
             onClick={() => switchState.mutate()}
           >
             {isDisabled ? 'Enable' : 'Disable'}
           </SteadyButton>
-          <Button variant="default" size="xs" aria-label={`Edit ${name}`} onClick={onEdit}>
+          <Button variant="default" size="xs" aria-label={named`Edit ${name}`} onClick={onEdit}>
             Edit
           </Button>
         </Group>
@@ -196,7 +197,7 @@ function Deliveries({ webhook }: { webhook: Webhook }) {
               No deliveries.
             </Text>
           ) : (
-            <ul className={classes.deliveries} aria-label={`Last deliveries of ${webhook.name}`} tabIndex={0}>
+            <ul className={classes.deliveries} aria-label={named`Last deliveries of ${webhook.name}`} tabIndex={0}>
               {attempts.map((delivery) => (
                 <DeliveryLine key={`${delivery.message} ${delivery.attempted_at}`} delivery={delivery} />
               ))}
@@ -244,7 +245,7 @@ function Replay({ webhook: { id, name } }: { webhook: Webhook }) {
     if (position !== null) replay.mutate(position);
   };
   return (
-    <form onSubmit={submit} aria-label={`Replay of ${name}`}>
+    <form onSubmit={submit} aria-label={named`Replay of ${name}`}>
       <Group align="flex-end" gap="sm">
         <NumberInput
           label="Deliver again from event"

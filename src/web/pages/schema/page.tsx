@@ -21,6 +21,7 @@ import makeIcon from 'icon:add_box';
 import { Button, Code, Container, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core';
 import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/buttons.js';
+import { named } from '../../shared/name.js';
 import welcomeClasses from './welcome.module.css';
 
 /* Shows the current schema. The tree includes the draft, and the diagram does not. */
@@ -176,7 +177,7 @@ function Greeting() {
                 </Button>
               )}
               <div className={welcomeClasses.command}>
-                <Code block className={welcomeClasses.code} tabIndex={0} aria-label={`Command: ${title}`}>
+                <Code block className={welcomeClasses.code} tabIndex={0} aria-label={named`Command: ${title}`}>
                   {command(location.origin)}
                 </Code>
                 <CopyButton text={command(location.origin)} />

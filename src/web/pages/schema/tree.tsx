@@ -15,7 +15,7 @@ import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
 import { canContain, keyboardTarget } from './tree-order.js';
 import { inkOf } from './color.js';
 import classes from './tree.module.css';
-import { Name } from '../../shared/name.js';
+import { Name, named } from '../../shared/name.js';
 
 interface Props {
   rows: readonly TreeRow[];
@@ -166,7 +166,7 @@ function Mark({ path, label }: { path: string; label: string }) {
 }
 
 const titleOf = ({ collection, meta }: ListedCollection): string =>
-  meta.note === null ? collection : `${collection}: ${abbreviate(meta.note)}`;
+  meta.note === null ? named`${collection}` : named`${collection}: ${abbreviate(meta.note)}`;
 
 interface FocusPosition {
   row: TreeRow;

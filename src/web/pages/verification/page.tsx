@@ -15,6 +15,7 @@ import type { WorkerResponse, Result, WorkerRequest, CheckpointEvent } from './m
 import { counted } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/position.js';
+import { named } from '../../shared/name.js';
 
 /**
  * Reads a checkpoint file for a comparison. `dps verify` checks its signature, with keys that were distributed
@@ -74,7 +75,7 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
       {broken === null ? (
         <Verdict
           holds
-          title={`The hash chain is valid: ${head.position.toLocaleString()} events in ${seconds.toFixed(1)} s`}
+          title={named`The hash chain is valid: ${head.position.toLocaleString()} events in ${seconds.toFixed(1)} s`}
         >
           <Text size="sm">
             Hash of the last event, <Time at={head.occurred_at ?? new Date(0).toISOString()} />. Store it, or a
@@ -91,7 +92,7 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
           )}
         </Verdict>
       ) : (
-        <Verdict title={`The hash chain is broken at event ${broken.position.toLocaleString()}`}>
+        <Verdict title={named`The hash chain is broken at event ${broken.position.toLocaleString()}`}>
           <Text size="sm">
             Event {broken.position}: {broken.reason}. Events up to{' '}
             {Math.min(head.position, broken.position - 1).toLocaleString()} are valid.{' '}
@@ -128,7 +129,7 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
           <Verdict
             key={checkpoint.file}
             holds={difference === null}
-            title={`${checkpoint.file}: ${difference === null ? 'matches' : 'differs'}`}
+            title={named`${checkpoint.file}: ${difference === null ? 'matches' : 'differs'}`}
           >
             <Text size="sm">
               {difference === null
@@ -269,7 +270,7 @@ export function VerificationPage() {
               <Progress
                 value={total === 0 ? 100 : (checked / total) * 100}
                 animated
-                aria-label={`${checked.toLocaleString()} of ${total.toLocaleString()} events verified`}
+                aria-label={named`${checked.toLocaleString()} of ${total.toLocaleString()} events verified`}
               />
               <Text size="sm" c="dimmed" mt={6}>
                 {checked.toLocaleString()} of {total.toLocaleString()}

@@ -8,7 +8,7 @@ import { DefinitionDiff, definitionLines } from './definition-diff.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import { totalText } from './total.js';
 import classes from './change-list.module.css';
-import { Name } from '../name.js';
+import { Name, named } from '../name.js';
 
 const LOOKS = {
   made: { color: 'teal', label: 'new' },
@@ -127,7 +127,7 @@ function MemberValues({ part, member }: { part: Change['part']; member: Change['
 function Value({ of, className, label }: { of: unknown; className: string | undefined; label: string }) {
   const text = valueText(of);
   return (
-    <span className={className} title={`${label}: ${abbreviate(text, 400)}`}>
+    <span className={className} title={named`${label}: ${abbreviate(text, 400)}`}>
       {abbreviate(text, 120)}
     </span>
   );

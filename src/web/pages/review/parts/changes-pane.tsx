@@ -25,7 +25,7 @@ import { useMay } from '../../../service/session.js';
 import { countChanges, dropContents, signOf, totalText } from '../../../shared/changes/total.js';
 import { sizeText } from '../../../shared/text.js';
 import { actorName } from '../../../../schema/model/events.js';
-import { Name } from '../../../shared/name.js';
+import { Name, named } from '../../../shared/name.js';
 
 interface Props {
   items: readonly Item[];
@@ -110,7 +110,7 @@ function Counts({ items }: { items: readonly Item[] }) {
       {SIGNS.map(([sign, mark, word]) => {
         const count = shown.filter((item) => signOf(item.mark) === sign).length;
         return count === 0 ? null : (
-          <span key={mark} data-mark={mark} title={`${count} ${word}`}>
+          <span key={mark} data-mark={mark} title={named`${count} ${word}`}>
             {sign}
             {count}
           </span>
@@ -146,7 +146,7 @@ function CollectionHead({ collection, items, review, table, canChoose }: Collect
             size="sm"
             checked={out === 0}
             indeterminate={out > 0 && out < items.length}
-            aria-label={`Include all changes of ${collection}`}
+            aria-label={named`Include all changes of ${collection}`}
             onChange={(event) => review.leave(keys, !event.currentTarget.checked)}
           />
         )}

@@ -24,7 +24,7 @@ import { curlFor } from '../model/commands.js';
 import { DefinitionDiff, definitionLines } from '../../../shared/changes/definition-diff.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
-import { Name } from '../../../shared/name.js';
+import { Name, named } from '../../../shared/name.js';
 
 const SHORT = 240;
 /** Maximum number of characters that the page shows. */
@@ -52,7 +52,7 @@ function LongText({ text, label }: { text: string; label: string }) {
       <UnstyledButton
         className={classes.more}
         aria-expanded={isOpen}
-        aria-label={`${says} of ${label}`}
+        aria-label={named`${says} of ${label}`}
         onClick={() => setOpen(!isOpen)}
       >
         {says}
@@ -163,7 +163,7 @@ function CopyMenu({ item, review }: { item: Item; review: Review }) {
           variant="subtle"
           color="gray"
           size="sm"
-          aria-label={copied ? 'Copied' : `Copy ${nameOf(item)} as …`}
+          aria-label={copied ? 'Copied' : named`Copy ${nameOf(item)} as …`}
         >
           <Glyph path={copyIcon} size={16} />
         </ActionIcon>
@@ -217,7 +217,7 @@ export interface CardProps {
 export function ItemCard({ item, review, statements, tables, canChoose }: CardProps) {
   const { leftOut, leave, items, problems } = review;
   const isOut = leftOut.has(item.key);
-  const name = `${kindOf(item)} ${titleOf(item)}`;
+  const name = named`${kindOf(item)} ${titleOf(item)}`;
   const sentences = sentencesOf(item, (collection) => countFields(items, collection));
   const filling = backfillSentence(item);
   return (
@@ -228,7 +228,7 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
             size="sm"
             mt={2}
             checked={!isOut}
-            aria-label={`Include: ${name}`}
+            aria-label={named`Include: ${name}`}
             onChange={(event) => leave(withDependents(items, item), !event.currentTarget.checked)}
           />
         )}
@@ -323,7 +323,7 @@ function MemberPart({
             mt={3}
             checked={!isOut}
             disabled={review.leftOut.has(item.key)}
-            aria-label={`Include: ${toPlainText(sentence)}`}
+            aria-label={named`Include: ${toPlainText(sentence)}`}
             onChange={(event) => review.leave([member.key], !event.currentTarget.checked)}
           />
         )}

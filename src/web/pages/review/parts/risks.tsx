@@ -11,7 +11,7 @@ import { locationText } from '../../../../schema/model/location.js';
 import { DEFAULT_POLICY, type Policy } from '../../../../schema/policy.js';
 import { Section } from '../../../shared/page.js';
 import { CopyButton } from '../../../shared/buttons.js';
-import { Name } from '../../../shared/name.js';
+import { Name, named } from '../../../shared/name.js';
 
 /* The policy in a review: findings that it blocks, with a checkbox to acknowledge them, and a proposed policy. */
 
@@ -58,7 +58,7 @@ function Verdict({ stop, onKnown }: { stop: Stop; onKnown: (isKnown: boolean) =>
         mt={6}
         size="xs"
         label="Acknowledge"
-        aria-label={`Acknowledge ${key}`}
+        aria-label={named`Acknowledge ${key}`}
         checked={isKnown}
         onChange={(event) => onKnown(event.currentTarget.checked)}
       />
@@ -131,7 +131,7 @@ export function Statements({ statements, tables }: Props) {
               {rewrites && ' · rewrites the table'}
             </Text>
             <div className={classes.sql}>
-              <Code block tabIndex={0} aria-label={`SQL: ${abbreviate(summary, 120)}`}>
+              <Code block tabIndex={0} aria-label={named`SQL: ${abbreviate(summary, 120)}`}>
                 {sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… download the SQL to see all of it` : sql}
               </Code>
               <CopyButton text={sql} label="Copy SQL" />

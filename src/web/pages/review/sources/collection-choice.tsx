@@ -2,6 +2,7 @@
 import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { abbreviate, counted } from '../../../shared/text.js';
+import { named } from '../../../shared/name.js';
 
 export interface CollectionChoice {
   /** The excluded collections, by their names in the file. */
@@ -91,7 +92,7 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
           <Group key={name} gap="xs" align="flex-start" wrap="nowrap">
             <Checkbox
               mt={6}
-              aria-label={`Import ${name}`}
+              aria-label={named`Import ${name}`}
               checked={!out.has(name)}
               onChange={(event) => include([name], event.currentTarget.checked)}
             />
@@ -99,7 +100,7 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
               flex={1}
               size="xs"
               spellCheck={false}
-              aria-label={`Import ${name} as`}
+              aria-label={named`Import ${name} as`}
               disabled={out.has(name)}
               error={isTaken(name) ? 'Another collection of the file has this name.' : undefined}
               value={typed.get(name) ?? name}

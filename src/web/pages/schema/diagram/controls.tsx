@@ -11,6 +11,7 @@ import { infoQuery } from '../../../service/queries.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { abbreviate } from '../../../shared/text.js';
 import type { Depth, SchemaSearch } from '../search.js';
+import { named } from '../../../shared/name.js';
 import classes from './diagram.module.css';
 
 interface Props {
@@ -70,7 +71,7 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
             variant="filled"
             leftSection={<Glyph path={folderIcon} size={16} />}
             rightSection={<Glyph path={closeIcon} size={16} />}
-            aria-label={`Folder ${search.folder}: show all folders`}
+            aria-label={named`Folder ${search.folder}: show all folders`}
             onClick={() => onChange({ folder: undefined })}
           >
             {abbreviate(search.folder, 30)}

@@ -26,7 +26,7 @@ import { openRequestsQuery } from '../../../service/change-queries.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
 import { counted, abbreviate } from '../../../shared/text.js';
 import { inkOf } from '../color.js';
-import { Name } from '../../../shared/name.js';
+import { Name, named } from '../../../shared/name.js';
 
 interface ChosenCardProps {
   collections: readonly ListedCollection[];
@@ -45,7 +45,7 @@ function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) 
   if (listed === undefined) return null;
   const { collection, meta, schema } = listed;
   return (
-    <aside className={classes.card} aria-label={`About ${collection}`}>
+    <aside className={classes.card} aria-label={named`About ${collection}`}>
       <Group wrap="nowrap" gap="xs" align="center">
         <span style={{ color: inkOf(meta.color), display: 'grid' }}>
           <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
@@ -250,7 +250,7 @@ function ReplayDrawing({ replay, collections, search, onChange }: DrawingProps &
   if (placed === null) return <LoadingIndicator label="Drawing the diagram" />;
   return (
     <Canvas
-      title={`Schema at event ${replay.moment.position}`}
+      title={named`Schema at event ${replay.moment.position}`}
       key={`${kind} ${drawing}`}
       placed={placed}
       chosen={c}

@@ -19,6 +19,7 @@ import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
 import type { ChangeKind } from '../graph/graph.js';
 import { countsOf } from './frame.js';
 import { actorName } from '../../../../schema/model/events.js';
+import { named } from '../../../shared/name.js';
 
 /* The batch at the current position, with actor and reason. */
 
@@ -75,7 +76,7 @@ function Counts({ replay: { changes } }: { replay: Replay }) {
   return (
     <span className={classes.counts}>
       {ORDER.filter((mark) => counts[mark] > 0).map((mark) => (
-        <span key={mark} title={`${counts[mark]} ${MARK_WORDS[mark]}`}>
+        <span key={mark} title={named`${counts[mark]} ${MARK_WORDS[mark]}`}>
           <MarkSign mark={mark} />
           {counts[mark]}
         </span>
