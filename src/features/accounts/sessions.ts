@@ -35,7 +35,7 @@ export interface SessionClient {
 }
 
 /** The client and the identity that start a session. */
-export interface SessionStart extends SessionClient {
+interface SessionStart extends SessionClient {
   /** The proof of who the user is. The session starts only if it is still valid. */
   proof: PasswordProof | IdentityProof;
 }
