@@ -559,7 +559,7 @@ export interface Schemas {
     schema?: Schemas['ColumnInput'] | null };
   NewObject: { kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges';
     /** Follows from the definition, except from a list of privileges. */ id?: string;
-    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition: string | (({ name: 'DELETE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
+    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
     comment?: string | null;
     /** Only for materialized views. */ indexes?: ({ name: string; unique?: true; definition: string })[];
     /** Only for triggers and rules: the sessions in which it fires, as in ALTER TABLE … ENABLE TRIGGER. */ enabled?: 'origin' | 'disabled' | 'replica' | 'always' };
@@ -575,7 +575,7 @@ export interface Schemas {
     /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] };
   Object: { kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges';
     id: string;
-    definition: string | (({ name: 'DELETE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
+    definition: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
     comment: string | null;
     indexes?: ({ name: string; unique?: true; definition: string })[];
     enabled?: 'origin' | 'disabled' | 'replica' | 'always' };
@@ -590,7 +590,7 @@ export interface Schemas {
     data: { to: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] } };
   ObjectUpdate: { kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges';
     /** Follows from the definition, except from a list of privileges. */ id?: string;
-    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition?: string | (({ name: 'DELETE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
+    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition?: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
     comment?: string | null;
     /** Only for materialized views. */ indexes?: ({ name: string; unique?: true; definition: string })[];
     /** Only for triggers and rules: the sessions in which it fires, as in ALTER TABLE … ENABLE TRIGGER. */ enabled?: 'origin' | 'disabled' | 'replica' | 'always' };

@@ -26,7 +26,7 @@ import {
   collectionsNamed,
 } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import { type ObjectName, kindWithLabel, objectKey } from '../schema/model/objects.js';
+import { type ObjectName, kindWithLabel, objectKey, objectNameParts } from '../schema/model/objects.js';
 import { ancestorsOf, parentOf } from '../schema/model/order.js';
 import { type State, NEW_IDENTITY, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
@@ -394,9 +394,10 @@ async function answer(
 async function readReplacedPrivileges(
   db: Queryable,
   schema: string,
-  tables: readonly string[] = [],
+  replaced: readonly string[] = [],
 ): Promise<readonly ObjectName[]> {
-  const privileges = tables.length === 0 ? [] : await readPrivilegesOn(db, schema, tables);
+  const names = replaced.flatMap((id) => [id, objectNameParts({ kind: 'function', id }).name]);
+  const privileges = names.length === 0 ? [] : await readPrivilegesOn(db, schema, names);
   return privileges.map(([, object]) => object);
 }
 

@@ -348,6 +348,14 @@ describe('dps backup', () => {
           },
         ],
         ['/objects', { kind: 'privileges', definition: 'GRANT SELECT (owner), DELETE ON letters TO pg_monitor' }],
+        [
+          '/objects',
+          {
+            kind: 'function',
+            definition: `CREATE FUNCTION secret() RETURNS integer LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'`,
+          },
+        ],
+        ['/objects', { kind: 'privileges', definition: 'REVOKE EXECUTE ON FUNCTION secret() FROM PUBLIC' }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -370,7 +378,10 @@ describe('dps backup', () => {
       from,
       'ALTER TABLE notes ENABLE ROW LEVEL SECURITY; CREATE STATISTICS letters ON (lower(owner)) FROM notes',
     );
-    await sql(from, 'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING; GRANT SELECT ON notes TO PUBLIC');
+    await sql(
+      from,
+      'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING; GRANT SELECT ON notes TO PUBLIC; GRANT EXECUTE ON FUNCTION secret() TO pg_monitor',
+    );
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
     expect(failed.code, failed.err).to.equal(2);
@@ -381,7 +392,7 @@ describe('dps backup', () => {
       .to.contain('row security: notes')
       .and.contain('statistics objects: letters')
       .and.contain('rules: hide on notes')
-      .and.contain('privileges: PUBLIC on notes');
+      .and.contain('privileges: PUBLIC on notes, pg_monitor on secret()');
 
     const target = await emptyDatabase();
     const { code, out, err } = await restore(to, target);
@@ -394,9 +405,9 @@ describe('dps backup', () => {
     expect(rules).to.deep.equal([{ rulename: 'keep', ev_enabled: 'D' }]);
     const granted = await query(
       target,
-      `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects`,
+      `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects, has_function_privilege('pg_monitor', 'secret()', 'EXECUTE') AS executes`,
     );
-    expect(granted).to.deep.equal([{ deletes: true, selects: true }]);
+    expect(granted).to.deep.equal([{ deletes: true, selects: true, executes: false }]);
     expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
     expect(await query(target, 'SELECT every(*)::int AS rows FROM generate_series(1, 3)')).to.deep.equal([{ rows: 3 }]);
     expect(await owners(target)).to.deep.equal(['ada']);

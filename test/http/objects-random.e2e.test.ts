@@ -219,6 +219,21 @@ function randomPrivileges(random: () => number, views: readonly SchemaObject[]):
   );
 }
 
+/** EXECUTE for a role, and for nobody else. */
+function randomExecution(random: () => number, objects: readonly SchemaObject[]): SchemaObject[] {
+  const routines = objects.filter(({ kind }) => kind === 'function' || kind === 'aggregate');
+  return routines.flatMap(({ id }) => {
+    const grantable = below(random, 2) === 0 && { grantable: true as const };
+    const both = [
+      { id: `pg_monitor on ${id}`, definition: [{ name: 'EXECUTE', ...grantable }] },
+      { id: `public on ${id}`, definition: [] },
+    ];
+    return both
+      .filter(() => below(random, 2) === 0)
+      .map((each) => ({ kind: 'privileges' as const, ...each, comment: null }));
+  });
+}
+
 function randomForm(random: () => number, id: string, query: string): Omit<SchemaObject, 'comment'> {
   if (below(random, 3) === 0) {
     const indexes = below(random, 2) === 0 ? [] : [{ name: `${id}_total`, definition: 'USING btree (total)' }];
@@ -280,15 +295,18 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
       const ofRules = numbersFrom(seed + 200);
       const ofAggregates = numbersFrom(seed + 300);
       const ofPrivileges = numbersFrom(seed + 400);
+      const ofExecution = numbersFrom(seed + 500);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
+        const aggregates = randomAggregates(ofAggregates);
         const objects = [
           ...drawn,
           ...randomStatistics(other),
           ...randomRules(ofRules, drawn),
-          ...randomAggregates(ofAggregates),
+          ...aggregates,
           ...randomPrivileges(ofPrivileges, drawn),
+          ...randomExecution(ofExecution, [...drawn, ...aggregates]),
         ];
         const target = withObjects(
           (await snapshot()).json as Snapshot,

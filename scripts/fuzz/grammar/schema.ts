@@ -147,7 +147,14 @@ const newObject = (context: Context): object => ({
     'privileges',
     'table',
   ]),
-  ...(context.random.chance(0.1) && { id: `pg_monitor on "${collectionName(context)}"` }),
+  ...(context.random.chance(0.1) && {
+    id: context.random.pick([
+      `pg_monitor on "${collectionName(context)}"`,
+      'pg_monitor on f(integer)',
+      'public on f(integer)',
+      'public on g(integer)',
+    ]),
+  }),
   definition: context.random.pick([
     `CREATE VIEW v AS SELECT 1 AS one`,
     `CREATE VIEW v AS SELECT count(*) AS rows FROM "${collectionName(context)}"`,
@@ -178,8 +185,11 @@ const newObject = (context: Context): object => ({
     'CREATE RULE r AS ON INSERT TO v DO ALSO DELETE FROM service.service_events',
     `GRANT ${context.random.pick(['SELECT', 'INSERT (id), UPDATE', 'ALL', 'MAINTAIN'])} ON "${collectionName(context)}" TO ${context.random.pick(['pg_monitor', 'PUBLIC', 'nobody', 'CURRENT_USER'])}`,
     `GRANT SELECT (id, "${newName(context)}") ON v TO pg_monitor ${context.random.pick(['', 'WITH GRANT OPTION'])}`,
+    `GRANT ${context.random.pick(['EXECUTE', 'ALL', 'SELECT'])} ON ${context.random.pick(['FUNCTION', 'ROUTINE', 'PROCEDURE'])} ${context.random.pick(['f(int)', 'f()', 'g(integer)', 'p(text)', 'f'])} TO ${context.random.pick(['pg_monitor', 'PUBLIC', 'nobody'])} ${context.random.pick(['', 'WITH GRANT OPTION'])}`,
+    `REVOKE ${context.random.pick(['EXECUTE', 'ALL', 'GRANT OPTION FOR EXECUTE'])} ON ${context.random.pick(['FUNCTION', 'ROUTINE'])} ${context.random.pick(['f(integer)', 'f()', 'g(integer)', 'pg_sleep(float8)'])} FROM ${context.random.pick(['PUBLIC', 'PUBLIC', 'pg_monitor'])}`,
     context.random.pick([
       [{ name: 'SELECT' }],
+      [{ name: 'EXECUTE' }],
       [{ name: 'UPDATE', columns: ['id'], grantable: true }],
       [{ name: 'ALL' }],
       [],
@@ -213,6 +223,7 @@ const objectName = ({ random }: Context): Doc => ({
     'r on v',
     'pg_monitor on a',
     'public on v',
+    'public on f(integer)',
     'a',
     's',
     '',
@@ -235,6 +246,8 @@ const someObject = ({ random }: Context): string =>
     '/objects/rule/r%20on%20v',
     '/objects/privileges/pg_monitor%20on%20v',
     '/objects/privileges/public%20on%20a',
+    '/objects/privileges/public%20on%20f(integer)',
+    '/objects/privileges/pg_monitor%20on%20g(integer)',
   ]);
 
 const OBJECTS: Rules = {

@@ -28,7 +28,7 @@ export async function showObject(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Privileges are printed as GRANT statements. */
+/** Privileges are printed as GRANT or REVOKE statements. */
 const textOf = (object: SchemaObject): string =>
   typeof object.definition === 'string' ? object.definition : grantTexts(object, quotedName).join(';\n');
 
@@ -50,7 +50,7 @@ export async function create(invocation: Invocation): Promise<ExitCode> {
 function parseObject(definition: string): ObjectName | string {
   const grants = parseGrants(definition);
   if (typeof grants !== 'string') return { kind: 'privileges', id: grants.id };
-  return /^\s*GRANT\b/i.test(definition) ? grants : parseDefinition(definition);
+  return /^\s*(?:GRANT|REVOKE)\b/i.test(definition) ? grants : parseDefinition(definition);
 }
 
 export async function update(invocation: Invocation): Promise<ExitCode> {

@@ -20,7 +20,7 @@ import {
 } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
-import { type State, locationKey } from '../../schema/model/state.js';
+import { type State, getRoutine, locationKey } from '../../schema/model/state.js';
 import { rolesOf } from '../../schema/findings/model.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
@@ -91,7 +91,7 @@ export async function readObjectAdoption(
     else objects.set(objectKey(view), object);
   }
   const relations = managedRelations({ state, managed, schema });
-  refuseUnmanagedUses({ objects, views, refused, relations, schema });
+  refuseUnmanagedUses({ objects, views, refused, relations, schema, state });
   const adopted = sortByDependency(objects, views);
   const routines = new Set(
     [...adopted, ...[...state.objects.values()].map(({ object }) => object)].filter(isRoutine).map(({ id }) => id),
@@ -172,22 +172,27 @@ interface Adopting {
   refused: Map<string, RefusedObject>;
   relations: ReadonlySet<string>;
   schema: string;
+  state: State;
 }
 
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
 /**
- * Rejects objects that use an unmanaged table. A replay of the log could not create such an object in another database.
+ * Rejects objects that use an unmanaged table, and privileges on an unmanaged function. A replay of the log could not
+ * create such an object in another database.
  */
-function refuseUnmanagedUses({ objects, views, refused, relations, schema }: Adopting): void {
+function refuseUnmanagedUses({ objects, views, refused, relations, schema, state }: Adopting): void {
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
     const adopted = new Set(
       [...objects.values()].flatMap((object) => (isRelation(object) ? [locationKey(schema, object.id)] : [])),
     );
+    const routines = new Set([...objects.values()].filter(isRoutine).map(({ id }) => id));
     for (const [key, { kind, id }] of objects) {
       const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
         const location = locationKey(place, name);
+        if (kind === 'privileges' && catalog === 'pg_proc')
+          return getRoutine(state, name) === undefined && !routines.has(name);
         if (catalog !== 'pg_class') return false;
         // A rule writes no schema before a table.
         if (kind === 'rule' && place !== schema && place !== '') return true;
@@ -212,7 +217,7 @@ function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: Obj
 
 /** Returns the key of the trigger, rule or privileges that a statement creates. Empty for other statements. */
 function keyOfCreated(text: string): string {
-  const created = /^(?:GRANT |CREATE (?:RULE |.*TRIGGER ))/.test(text) ? createdBy(text) : undefined;
+  const created = /^(?:GRANT |REVOKE |CREATE (?:RULE |.*TRIGGER ))/.test(text) ? createdBy(text) : undefined;
   return created === undefined ? '' : objectKey(created);
 }
 
@@ -238,9 +243,15 @@ export function nameOfNote(note: Note): string {
   return objectNoteName({ kind: 'privileges', id: idOnTable('privileges', role, table ?? '') });
 }
 
+/** PUBLIC has EXECUTE on every new function, so a snapshot loses nothing if it has it here. */
+const ABOUT_PUBLIC_EXECUTE = /^(?:GRANT EXECUTE|REVOKE ALL) ON (?:FUNCTION|PROCEDURE) .* (?:TO|FROM) PUBLIC$/s;
+
 /** Creates notes about properties that no snapshot contains, although changes of the object preserve them. */
 function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, managed: ReadonlySet<string>): Note[] {
-  const kept = restoring.filter((text) => !managed.has(keyOfCreated(text)));
+  const isPublic = restoring.some((text) => /^GRANT EXECUTE .* TO PUBLIC$/s.test(text));
+  const kept = restoring.filter(
+    (text) => !managed.has(keyOfCreated(text)) && !(isPublic && ABOUT_PUBLIC_EXECUTE.test(text)),
+  );
   const kinds = new Set(kept.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
   return [...kinds].sort().map((kind) => ({
     table: object.id,

@@ -142,9 +142,9 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class JOIN own ON own.oid = c.relnamespace
    WHERE ${IS_RULE} AND c.relname = ANY ($2) AND NOT 'rule ' || ${RULE_ID} = ANY ($4::text[])
   UNION ALL
-  SELECT 'privileges', pg_catalog.format('%s on %s', CASE granted.grantee WHEN 0::oid THEN 'PUBLIC' ELSE granted.role END, c.relname), c.oid
+  SELECT 'privileges', pg_catalog.format('%s on %s', CASE granted.grantee WHEN 0::oid THEN 'PUBLIC' ELSE granted.role END, coalesce(granted.routine, granted.name::text)), granted.oid
     FROM ${PRIVILEGES_FROM} JOIN own ON own.oid = n.oid
-   WHERE ${IS_PRIVILEGES} AND c.relname = ANY ($2) AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
+   WHERE ${IS_PRIVILEGES} AND coalesce(granted.routine, granted.name::text) = ANY ($2) AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}

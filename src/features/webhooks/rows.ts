@@ -92,11 +92,11 @@ const like = (pattern: string): string =>
 const matchesPatterns = (value: string, patterns: string): string =>
   `EXISTS (SELECT FROM pg_catalog.unnest(${patterns}) p WHERE ${value} LIKE ${like('p')})`;
 
-/** SQL for the table in the id of a trigger, policy, rule or privileges, without quotes: `audit on posts`. */
+/** SQL for the table in the id of a trigger, policy, rule or privileges, without quotes: `audit on posts`. Null for a function. */
 const tableOfObject = (
   id: string,
 ): string => `(SELECT CASE WHEN t.name LIKE '"%' THEN pg_catalog.replace(pg_catalog.substr(t.name, 2, pg_catalog.length(t.name) - 2), '""', '"') ELSE t.name END
-  FROM (SELECT (pg_catalog.regexp_match(${id}, '^(?:"(?:[^"]|"")+"|[^" ]+) on (.+)$'))[1] AS name) t)`;
+  FROM (SELECT (pg_catalog.regexp_match(${id}, '^(?:"(?:[^"]|"")+"|[^" ]+) on ("(?:[^"]|"")+"|[^"( ]+)$'))[1] AS name) t)`;
 
 /**
  * True if event `e` passes the filter of webhook `w`. Events of a change request concern its collections, a rename

@@ -1,24 +1,28 @@
-/* Reads the privileges of roles on tables and views. */
+/* Reads the privileges of roles on tables, views and functions. */
 import type pg from 'pg';
-import { type Privilege, objectKey, objectNameParts } from '../../schema/model/objects.js';
+import { type Privilege, nameOfTarget, objectKey } from '../../schema/model/objects.js';
 import { sortPrivileges } from '../../schema/model/privileges.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { OBJECT_CATALOGS } from '../ddl/object-catalogs.js';
 import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
-import { extensionOfTable } from './triggers.js';
 
-const { from, where, id, printed } = OBJECT_CATALOGS.privileges;
+const { from, where, id, printed, relation } = OBJECT_CATALOGS.privileges;
 
-/** Selects privileges. $1 is the managed schema, $2 the tables or null for all, $3 the ids or null for all. */
+/**
+ * Selects privileges. $1 is the managed schema, $2 the names of tables and functions or null for all, $3 the ids or null
+ * for all.
+ */
 const PRIVILEGES: Sql = sql`
 SELECT f.* FROM (
 SELECT ${id} AS id, ${printed} AS query,
-  pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', 'pg_class',
-    'schema', CASE WHEN n.oid = ${ownSchemaOid} THEN '' ELSE n.nspname::text END, 'name', c.relname::text, 'column', NULL, 'isRowType', true)) AS uses,
-  ${extensionOfTable('pg_class', sql`c.oid`)} AS extension
+  pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', CASE WHEN granted.routine IS NULL THEN 'pg_class' ELSE 'pg_proc' END,
+    'schema', CASE WHEN n.oid = ${ownSchemaOid} THEN '' ELSE n.nspname::text END, 'name', coalesce(granted.routine, granted.name::text),
+    'column', NULL, 'isRowType', granted.routine IS NULL)) AS uses,
+  (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
+    WHERE e.deptype = 'e' AND e.classid = granted.catalog AND e.objid = granted.oid LIMIT 1) AS extension
 FROM ${from}
 WHERE n.nspname = $1 AND ${where}
-  AND ($2::name[] IS NULL OR c.relname = ANY ($2::name[])) AND ($3::text[] IS NULL OR ${id} = ANY ($3::text[]))) f
+  AND ($2::name[] IS NULL OR ${relation} = ANY ($2::name[])) AND ($3::text[] IS NULL OR ${id} = ANY ($3::text[]))) f
 ORDER BY f.id COLLATE "C"`;
 
 /** Returns the privileges, keyed by `objectKey`. @param ids limits the result; those of the whole schema if absent */
@@ -27,16 +31,16 @@ export async function readPrivileges(
   schema: string,
   ids?: readonly string[],
 ): Promise<[string, CatalogObject][]> {
-  const tables = ids?.map((each) => objectNameParts({ kind: 'privileges', id: each }).table);
-  return select(client, [schema, tables ?? null, ids ?? null]);
+  const names = ids?.map((each) => nameOfTarget({ kind: 'privileges', id: each }));
+  return select(client, [schema, names ?? null, ids ?? null]);
 }
 
-/** @param tables the tables and views */
+/** @param names the names of tables, views and functions */
 export const readPrivilegesOn = (
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,
-  tables: readonly string[],
-): Promise<[string, CatalogObject][]> => select(client, [schema, tables, null]);
+  names: readonly string[],
+): Promise<[string, CatalogObject][]> => select(client, [schema, names, null]);
 
 async function select(client: Pick<pg.ClientBase, 'query'>, values: unknown[]): Promise<[string, CatalogObject][]> {
   const { rows } = await client.query<Pick<CatalogObject, 'id' | 'query' | 'uses' | 'extension'>>(PRIVILEGES, values);

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { KINDS, kindInCatalog, objectKey } from '../../schema/model/objects.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
+import { IS_OWN_ROUTINE } from '../ddl/privilege-sql.js';
 import { ROUTINE_ID, ROUTINE_TAIL, ROUTINE_WORD as WORD } from '../ddl/routine-sql.js';
 import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
 
@@ -78,8 +79,7 @@ SELECT ${ROUTINE_ID} AS id, p.proname::text AS name, p.prokind::text AS letter, 
     WHERE e.classid = 'pg_catalog.pg_proc'::regclass::oid AND e.objid = p.oid AND e.deptype = 'e') AS extension
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace AND n.nspname = $1
 WHERE ($2::text[] IS NULL OR ${ROUTINE_ID} = ANY ($2::text[]))
-  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
-    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.deptype = 'i')) r
+  AND ${IS_OWN_ROUTINE}) r
 ORDER BY r.id COLLATE "C"`;
 
 type Row = Pick<CatalogObject, 'id' | 'query' | 'comment' | 'restoring' | 'uses' | 'extension'> & {

@@ -8,11 +8,12 @@ import {
   type ObjectName,
   isOnTable,
   isRelation,
+  isRoutine,
   objectKey,
 } from '../../schema/model/objects.js';
 import type { State } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
-import { objectsOn } from '../../schema/sql-text/object-table.js';
+import { objectsOn, privilegesOn } from '../../schema/sql-text/object-table.js';
 import { parseGrants } from '../../schema/sql-text/privileges.js';
 
 /** A relation, one of its columns, or a function that an object uses. */
@@ -61,9 +62,9 @@ export interface CatalogObject {
 /** The managed objects as they are in the database, by `objectKey`. */
 export type ObjectFacts = ReadonlyMap<string, CatalogObject>;
 
-/** Returns the object of a table that a statement creates. Undefined for other statements. */
+/** Returns the object of a table, or the privileges, that a statement creates. Undefined for other statements. */
 export function createdBy(text: string): ObjectName | undefined {
-  if (text.startsWith('GRANT ')) {
+  if (/^(?:GRANT|REVOKE) /.test(text)) {
     const grants = parseGrants(text);
     return typeof grants === 'string' ? undefined : { kind: 'privileges', id: grants.id };
   }
@@ -71,11 +72,15 @@ export function createdBy(text: string): ObjectName | undefined {
   return typeof parsed === 'string' ? undefined : parsed;
 }
 
+const objectsOf = (objects: State['objects'], object: ObjectName): ObjectName[] =>
+  isRoutine(object) ? privilegesOn(objects, object.id) : isRelation(object) ? objectsOn(objects, object.id) : [];
+
 /**
- * Returns the view without the statements for its managed triggers, rules and privileges, which are created separately.
+ * Returns the view or function without the statements for its managed triggers, rules and privileges, which are created
+ * separately.
  */
 export function withoutManaged({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
-  if (view === undefined || !isRelation(view) || objectsOn(objects, view.id).length === 0) return view;
+  if (view === undefined || objectsOf(objects, view).length === 0) return view;
   const isManaged = (text: string): boolean => {
     const created = createdBy(text);
     return created !== undefined && isOnTable(created) && objects.has(objectKey(created));

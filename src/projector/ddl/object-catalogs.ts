@@ -90,7 +90,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     where: IS_PRIVILEGES,
     id: PRIVILEGES_ID,
     printed: sql`granted.list`,
-    relation: sql`c.relname`,
+    relation: sql`granted.name`,
     depender: null,
   },
 };

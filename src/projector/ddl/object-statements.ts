@@ -12,7 +12,7 @@ import {
   objectNameParts,
 } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
-import { type State, collectionAt, getObject } from '../../schema/model/state.js';
+import { type State, collectionAt, getObject, getRoutine } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { collectionOfObject, tableOf } from '../../schema/sql-text/object-table.js';
 import type { CatalogObject } from './catalog-object.js';
@@ -64,8 +64,7 @@ export function findObjectLocks({ before, after, statements, schema }: ObjectSta
   return statements.flatMap(({ object: { kind: label, name: id }, object_lock: lock, source }): NeededLock[] => {
     const kind = kindWithLabel(label);
     if (kind === undefined) return [];
-    const { table } = objectNameParts({ kind, id });
-    const own = table === null && !isFreeOnTable({ kind }) ? { kind, id } : viewNamed(before, table ?? '');
+    const own = findLocked(before, { kind, id });
     const isRead = source.type === 'object.created' || source.type === 'object.updated';
     return [
       ...(lock === undefined || own === undefined ? [] : [lockOnObject(schema, own, lock)]),
@@ -74,6 +73,13 @@ export function findObjectLocks({ before, after, statements, schema }: ObjectSta
         : []),
     ];
   });
+}
+
+/** Returns the view or function that a statement about an object locks. Undefined for a table. */
+function findLocked(before: State, object: ObjectName): ObjectName | undefined {
+  const { table, routine } = objectNameParts(object);
+  if (routine !== null) return getRoutine(before, routine);
+  return table === null && !isFreeOnTable(object) ? object : viewNamed(before, table ?? '');
 }
 
 /** Returns the locks that PostgreSQL takes to print the definitions of all objects. */
@@ -247,7 +253,7 @@ function enableAfterCreation(
 }
 
 const COMMENT_LOCK = 'SHARE UPDATE EXCLUSIVE';
-/** PostgreSQL takes no lock for GRANT. Without one, it can fail while another session changes the same row of pg_class. */
+/** PostgreSQL takes no lock for GRANT. Without one, it can fail while another session changes the same row of the catalog. */
 const PRIVILEGES_LOCK = 'SHARE UPDATE EXCLUSIVE';
 
 const commentOn = (schema: string, object: SchemaObject): Sql =>

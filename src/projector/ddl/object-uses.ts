@@ -52,7 +52,8 @@ export function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
 /** Returns what a definition uses. A call counts as a use of all functions with that name. */
 export function parseUses({ kind, id, definition }: SchemaObject, schema: string, overloads: Overloads): ObjectUse[] {
   const parsed = parseDefinition(definition);
-  const { table } = objectNameParts({ kind, id });
+  const { table, routine } = objectNameParts({ kind, id });
+  if (routine !== null) return [{ catalog: 'pg_proc', schema, name: routine, column: null }];
   if (kind === 'privileges' && table !== null)
     return [{ catalog: 'pg_class', schema, name: table, column: null, isRowType: true }];
   if (typeof parsed === 'string') return [];

@@ -17,6 +17,7 @@ import {
   objectNameParts,
   splitArgumentTypes,
   RELATION_KINDS,
+  ROUTINE_KINDS,
 } from '../../schema/model/objects.js';
 import { sortNeededFirst, objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import {
@@ -107,7 +108,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
     ...withTableLocks(change, {
       first: [
         ...dropOrder(dropped, uses).flatMap((key) =>
-          isDroppedWithView(before, key, dropped)
+          isDroppedWithOther(before, key, dropped)
             ? []
             : [
                 dropObject(change.schema, objectOf(before, key), {
@@ -140,10 +141,11 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   };
 }
 
-/** True for privileges on a view that is dropped too. They no longer exist then. */
-function isDroppedWithView(before: State, key: string, dropped: ReadonlySet<string>): boolean {
+/** True for privileges on a view or function that is dropped too. They no longer exist then. */
+function isDroppedWithOther(before: State, key: string, dropped: ReadonlySet<string>): boolean {
   const { kind, id } = nameOfKey(key);
-  const { table } = objectNameParts({ kind, id });
+  const { table, routine } = objectNameParts({ kind, id });
+  if (routine !== null) return ROUTINE_KINDS.some((each) => dropped.has(objectKey({ kind: each, id: routine })));
   if (kind !== 'privileges' || table === null || hasTableAt(before, undefined, table)) return false;
   return RELATION_KINDS.some((relation) => dropped.has(objectKey({ kind: relation, id: table })));
 }

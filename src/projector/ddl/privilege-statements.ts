@@ -1,14 +1,21 @@
 /* Writes the statements that grant and revoke privileges. */
 import { quoteName } from '../../kernel/text.js';
-import { PUBLIC, type Privilege, type SchemaObject, objectNameParts } from '../../schema/model/objects.js';
+import {
+  PUBLIC,
+  type Privilege,
+  type SchemaObject,
+  isRevokedFromPublic,
+  objectNameParts,
+} from '../../schema/model/objects.js';
 import { comparePrivileges, privilegeNames, privilegesWith, privilegesIn } from '../../schema/model/privileges.js';
-import { type Sql, block, columnList, ident, join, literal, qualified, sql } from './sql.js';
+import { type Sql, block, columnList, ident, join, literal, objectSql, qualified, sql } from './sql.js';
 
 /** A statement and its summary. */
 type Step = [text: Sql, summary: string];
 
 const WORDS: Readonly<Record<Privilege['name'], Sql>> = {
   DELETE: sql`DELETE`,
+  EXECUTE: sql`EXECUTE`,
   INSERT: sql`INSERT`,
   MAINTAIN: sql`MAINTAIN`,
   REFERENCES: sql`REFERENCES`,
@@ -27,33 +34,52 @@ const listSql = (privileges: readonly Privilege[]): Sql =>
   );
 
 interface Target {
-  table: Sql;
+  /** `TABLE members`. ROUTINE stands for functions, procedures and aggregates. */
+  target: Sql;
   role: Sql;
   /** True for PUBLIC. A role can have the name "PUBLIC". */
   isPublic: boolean;
+  /** The owner of the table or function. */
+  owner: Sql;
   /** `members to editors` */
-  words: { table: string; role: string };
+  words: { target: string; role: string };
 }
 
 function targetOf(schema: string, { kind, id }: SchemaObject): Target {
-  const { name, table } = objectNameParts({ kind, id });
+  const { name, table, routine } = objectNameParts({ kind, id });
   return {
-    table: qualified(schema, table ?? ''),
+    ...(routine === null ? tableTarget(schema, table ?? '') : routineTarget(schema, routine)),
     role: name === PUBLIC ? sql`PUBLIC` : ident(name),
     isPublic: name === PUBLIC,
-    words: { table: table ?? '', role: name === PUBLIC ? 'PUBLIC' : name },
+    words: { target: routine ?? table ?? '', role: name === PUBLIC ? 'PUBLIC' : name },
   };
 }
 
-function grant({ table, role, words }: Target, privileges: readonly Privilege[]): Step[] {
+function tableTarget(schema: string, name: string): Pick<Target, 'target' | 'owner'> {
+  const table = qualified(schema, name);
+  const owner = sql`(SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid)`;
+  return { target: sql`TABLE ${table}`, owner };
+}
+
+function routineTarget(schema: string, id: string): Pick<Target, 'target' | 'owner'> {
+  const owner = sql`(SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.oid = ${routineOid(schema, id)})`;
+  return { target: sql`ROUTINE ${routineSql(schema, id)}`, owner };
+}
+
+/** A signature of an aggregate without arguments has no `*` here. */
+const routineSql = (schema: string, id: string): Sql => objectSql(schema, { kind: 'function', id });
+
+const routineOid = (schema: string, id: string): Sql => sql`${literal(routineSql(schema, id))}::regprocedure::oid`;
+
+function grant({ target, role, words }: Target, privileges: readonly Privilege[]): Step[] {
   return [false, true].flatMap((isGrantable): Step[] => {
     const list = privilegesWith(privileges, isGrantable);
     if (list.length === 0) return [];
     const option = isGrantable ? sql` WITH GRANT OPTION` : sql``;
-    const summary = `grant ${privilegeNames(list)} on ${words.table} to ${words.role}`;
+    const summary = `grant ${privilegeNames(list)} on ${words.target} to ${words.role}`;
     return [
       [
-        sql`GRANT ${listSql(list)} ON TABLE ${table} TO ${role}${option}`,
+        sql`GRANT ${listSql(list)} ON ${target} TO ${role}${option}`,
         isGrantable ? `${summary} with grant option` : summary,
       ],
     ];
@@ -62,59 +88,73 @@ function grant({ table, role, words }: Target, privileges: readonly Privilege[])
 
 /**
  * Revokes all privileges of the role, such as default privileges, so that it has exactly those of the object afterwards.
- * The owner of the table needs its own privileges, and so does the database role of the service.
+ * The owner needs its own privileges, and so does the database role of the service.
  */
 function revokeOthers(schema: string, object: SchemaObject): Step {
-  const { table, role, isPublic, words } = targetOf(schema, object);
-  const revoke = sql`REVOKE ALL ON TABLE ${table} FROM ${role}`;
-  const summary = `revoke other privileges on ${words.table} from ${words.role}`;
+  const { target, role, isPublic, owner, words } = targetOf(schema, object);
+  const revoke = sql`REVOKE ALL ON ${target} FROM ${role}`;
+  const summary = `revoke other privileges on ${words.target} from ${words.role}`;
   if (isPublic) return [revoke, summary];
-  const name = literal(words.role);
   const fault = literal(
-    `the role ${quoteName(words.role)} owns ${quoteName(words.table)} or is the database role of the service. Its privileges cannot be managed. Name another role`,
+    `the role ${quoteName(words.role)} owns ${quoteName(words.target)} or is the database role of the service. Its privileges cannot be managed. Name another role`,
   );
   const body = sql`BEGIN
-    IF EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid
-        AND ${name}::name IN (pg_catalog.pg_get_userbyid(c.relowner), current_user))
+    IF ${literal(words.role)}::name IN (pg_catalog.pg_get_userbyid(${owner}), current_user)
     THEN RAISE EXCEPTION USING MESSAGE = ${fault}, ERRCODE = 'invalid_grantor'; END IF;
     ${revoke};
   END`;
   return [sql`DO ${block(body)}`, summary];
 }
 
-/** Statements for new privileges, and for those of a view that is created again. */
-export const createPrivileges = (schema: string, object: SchemaObject): Step[] => [
-  revokeOthers(schema, object),
-  ...grant(targetOf(schema, object), privilegesIn(object.definition)),
-];
+/** Statements for new privileges, and for those of a view or function that is created again. */
+export const createPrivileges = (schema: string, object: SchemaObject): Step[] =>
+  isRevokedFromPublic(object)
+    ? [revokeFromPublic(schema, object)]
+    : [revokeOthers(schema, object), ...grant(targetOf(schema, object), privilegesIn(object.definition))];
+
+/** REVOKE has no effect on EXECUTE that a role with the grant option has passed on to PUBLIC. */
+function revokeFromPublic(schema: string, object: SchemaObject): Step {
+  const { target, role, words } = targetOf(schema, object);
+  const oid = routineOid(schema, words.target);
+  const fault = literal(
+    `another role than the owner has granted EXECUTE on ${quoteName(words.target)} to PUBLIC. Revoke it with that role, then repeat the request`,
+  );
+  const body = sql`BEGIN
+    REVOKE ALL ON ${target} FROM ${role};
+    IF pg_catalog.has_function_privilege('public'::name, ${oid}, 'EXECUTE'::text)
+    THEN RAISE EXCEPTION USING MESSAGE = ${fault}, ERRCODE = 'invalid_grantor'; END IF;
+  END`;
+  return [sql`DO ${block(body)}`, `revoke execute on ${words.target} from ${words.role}`];
+}
 
 /**
- * Revokes all privileges. It does nothing if the role no longer exists, owns the table, or is the database role of the
- * service.
+ * Revokes all privileges, or grants EXECUTE to PUBLIC again. It does nothing if the role no longer exists, is the owner,
+ * or is the database role of the service.
  * @param cascades true to revoke also what the role passed on. Otherwise PostgreSQL rejects the statement then.
  */
 export function dropPrivileges(schema: string, object: SchemaObject, cascades: boolean): Step {
-  const { table, role, isPublic, words } = targetOf(schema, object);
-  const revoke = sql`REVOKE ALL ON TABLE ${table} FROM ${role}${cascades ? sql` CASCADE` : sql``}`;
-  const summary = `revoke all privileges on ${words.table} from ${words.role}`;
+  const { target, role, isPublic, owner, words } = targetOf(schema, object);
+  if (isRevokedFromPublic(object))
+    return [sql`GRANT EXECUTE ON ${target} TO ${role}`, `grant execute on ${words.target} to ${words.role}`];
+  const revoke = sql`REVOKE ALL ON ${target} FROM ${role}${cascades ? sql` CASCADE` : sql``}`;
+  const summary = `revoke all privileges on ${words.target} from ${words.role}`;
   if (isPublic) return [revoke, summary];
   const isOther = sql`SELECT FROM pg_catalog.pg_roles r
-     WHERE r.rolname = ${literal(words.role)}::name AND r.rolname <> current_user AND NOT EXISTS (
-       SELECT FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid AND c.relowner = r.oid)`;
+     WHERE r.rolname = ${literal(words.role)}::name AND r.rolname <> current_user AND r.oid <> ${owner}`;
   return [sql`DO ${block(sql`BEGIN IF EXISTS (${isOther}) THEN ${revoke}; END IF; END`)}`, summary];
 }
 
 /** Statements that revoke what the role loses. They run before the statements about columns. */
 export function revokeLost(schema: string, before: SchemaObject, after: SchemaObject): Step[] {
-  const { table, role, words } = targetOf(schema, before);
+  const { target, role, words } = targetOf(schema, before);
   const { revoked, restricted } = comparePrivileges(privilegesIn(before.definition), privilegesIn(after.definition));
   const revoke = (list: readonly Privilege[], option: Sql, what: string): Step[] =>
     list.length === 0
       ? []
       : [
           [
-            sql`REVOKE ${option}${listSql(list)} ON TABLE ${table} FROM ${role}`,
-            `revoke ${what}${privilegeNames(list)} on ${words.table} from ${words.role}`,
+            sql`REVOKE ${option}${listSql(list)} ON ${target} FROM ${role}`,
+            `revoke ${what}${privilegeNames(list)} on ${words.target} from ${words.role}`,
           ],
         ];
   return [...revoke(revoked, sql``, ''), ...revoke(restricted, sql`GRANT OPTION FOR `, 'the grant option of ')];

@@ -1,7 +1,10 @@
 /* Expressions for queries about a trigger `t` of pg_trigger, its table `c` and the namespace `n` of the table. */
 import { type Sql, sql } from './sql.js';
 
-const quoteUnlessPlain = (name: Sql): Sql => sql`CASE WHEN ${name}::text ~ '^[a-z_][a-z0-9_]*$'::text THEN ${name}::text
+/** SQL for a name with double quotes unless it is plain. */
+export const quoteUnlessPlain = (
+  name: Sql,
+): Sql => sql`CASE WHEN ${name}::text ~ '^[a-z_][a-z0-9_]*$'::text THEN ${name}::text
     ELSE '"' || pg_catalog.replace(${name}::text, '"', '""') || '"' END`;
 
 /** SQL for the id of an object of the table `c`, like `idOnTable` of src/schema/model/objects.ts. */

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { objectKey, objectNameParts } from '../../schema/model/objects.js';
+import { nameOfTarget, objectKey } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, kindList, objectCatalogs } from '../ddl/object-catalogs.js';
@@ -114,7 +114,7 @@ FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definitio
 LEFT JOIN (SELECT ${ROUTINES.id} AS id, ${ROUTINES.printed} AS printed FROM ${ROUTINES.from}
             WHERE n.nspname = $2::text AND ${ROUTINES.where}) r ON o.kind IN (${kindList('pg_proc')}) AND r.id = o.id
 LEFT JOIN (SELECT ${GRANTS.id} AS id, ${GRANTS.printed} AS printed FROM ${GRANTS.from}
-            WHERE n.nspname = $2::text AND ${GRANTS.where} AND c.relname = ANY (ARRAY(
+            WHERE n.nspname = $2::text AND ${GRANTS.where} AND ${GRANTS.relation} = ANY (ARRAY(
               SELECT k.relation FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS k(kind text, relation name)
                WHERE k.kind IN (${kindList('privileges')})))) g
        ON o.kind IN (${kindList('privileges')}) AND g.id = o.id
@@ -146,7 +146,7 @@ export function* objectStatements(before: State, after: State, schema: string): 
   );
   for (const { text, values } of inChunks(
     UPSERT_OBJECTS,
-    changed.map(([, { object }]) => ({ ...object, relation: objectNameParts(object).table })),
+    changed.map(([, { object }]) => ({ ...object, relation: nameOfTarget(object) })),
   ))
     yield { text, values: [...values, schema] };
 }

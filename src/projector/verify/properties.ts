@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { PUBLIC } from '../../schema/model/objects.js';
+import { idOnRoutine } from '../ddl/privilege-sql.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
 import { idOnTable } from '../ddl/trigger-sql.js';
 
@@ -16,13 +17,26 @@ export interface ChangedProperty {
   after: string | null;
 }
 
+const ROLE: Sql = sql`(CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(x.grantee)::text END)`;
+
 /**
- * SQL condition: the privilege `x` on the table `c` belongs to an object of the log, which `verify` compares, and which a
- * change may alter. $2 is the default schema, $3 the ids of the objects.
+ * SQL condition: the privilege `x` belongs to an object of the log, which `verify` compares, and which a change may alter.
+ * $2 is the default schema, $3 the ids of the objects.
  */
-const IS_LOGGED: Sql = sql`(x.grantor = c.relowner
-  AND c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name)
-  AND ${idOnTable(sql`(CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(x.grantee)::text END)`)} = ANY ($3::text[]))`;
+const isLogged = ({ id, owner, namespace }: Record<'id' | 'owner' | 'namespace', Sql>): Sql => sql`(x.grantor = ${owner}
+  AND ${namespace} = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name)
+  AND ${id} = ANY ($3::text[]))`;
+
+const IS_LOGGED_ON_TABLE: Sql = isLogged({
+  id: idOnTable(ROLE),
+  owner: sql`c.relowner`,
+  namespace: sql`c.relnamespace`,
+});
+const IS_LOGGED_ON_ROUTINE: Sql = isLogged({
+  id: idOnRoutine(ROLE),
+  owner: sql`p.proowner`,
+  namespace: sql`p.pronamespace`,
+});
 
 /**
  * `existence` marks objects without another property. $1 are the managed schemas, $2 is the default schema, $3 are the ids
@@ -47,15 +61,15 @@ WITH relation AS (
   SELECT 'pg_catalog.pg_class'::regclass::oid AS class, c.oid, 0 AS sub, c.relowner AS owner, x.*
     FROM relation c, pg_catalog.aclexplode(coalesce(c.relacl, pg_catalog.acldefault(
            CASE WHEN c.relkind = 'S' THEN 's'::"char" ELSE 'r'::"char" END, c.relowner))) x
-   WHERE c.relkind NOT IN ('i', 'I') AND x.grantee <> c.relowner AND NOT ${IS_LOGGED}
+   WHERE c.relkind NOT IN ('i', 'I') AND x.grantee <> c.relowner AND NOT ${IS_LOGGED_ON_TABLE}
   UNION ALL
   SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, c.relowner, x.*
     FROM attribute a JOIN relation c ON c.oid = a.attrelid, LATERAL pg_catalog.aclexplode(a.attacl) x
-   WHERE NOT ${IS_LOGGED}
+   WHERE NOT ${IS_LOGGED_ON_TABLE}
   UNION ALL
   SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, 0, p.proowner, x.*
     FROM routine p, pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f'::"char", p.proowner))) x
-   WHERE x.grantee <> p.proowner
+   WHERE x.grantee <> p.proowner AND NOT ${IS_LOGGED_ON_ROUTINE}
   UNION ALL
   SELECT 'pg_catalog.pg_type'::regclass::oid, t.oid, 0, t.typowner, x.*
     FROM type t, pg_catalog.aclexplode(coalesce(t.typacl, pg_catalog.acldefault('T'::"char", t.typowner))) x

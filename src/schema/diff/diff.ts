@@ -3,7 +3,7 @@ import { invertMap } from '../../kernel/inverse.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Backfill } from '../model/backfill.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
-import { type ObjectName, type SchemaObject, isRelation, objectKey } from '../model/objects.js';
+import { type ObjectName, type SchemaObject, isRelation, isRoutine, objectKey } from '../model/objects.js';
 import { fieldsInOrder, objectsInOrder, relationsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,
@@ -15,7 +15,7 @@ import {
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
-import { findFormerObjects, renameOnTables, renamedObject } from '../transition/objects.js';
+import { findFormerObjects, renameOnRoutines, renameOnTables, renamedObject } from '../transition/objects.js';
 import { NO_RENAMES, type Renames, findNamesInTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Entry, type NameMember, type Origin, entriesBetween } from './entries.js';
@@ -84,19 +84,21 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
     yield* addFields(states, { before, after }, diff);
     for (const each of relationDiffs(before, after)) diff.relations.push(each);
   }
-  const objects = objectDiffs(withViewNames(named.state, to), to);
+  const objects = objectDiffs(withObjectNames(named.state, to), to);
   return objects.length === 0 ? diff : { ...diff, objects };
 }
 
-/** Returns `from`, where objects of renamed views name the view by its name in `to`. */
-function withViewNames(from: State, to: State): State {
+/** Returns `from`, where objects of renamed views and functions name these by their names in `to`. */
+function withObjectNames(from: State, to: State): State {
   if (from.objects === to.objects) return from;
-  const names = [...findFormerObjects(from, to)].flatMap(([key, old]): [string, string][] => {
+  const [views, routines] = [new Map<string, string>(), new Map<string, string>()];
+  for (const [key, old] of findFormerObjects(from, to)) {
     const [before, after] = [from.objects.get(old)?.object, to.objects.get(key)?.object];
-    const isRenamed = before !== undefined && after !== undefined && before.id !== after.id;
-    return isRenamed && isRelation(before) ? [[before.id, after.id]] : [];
-  });
-  return { ...from, objects: renameOnTables(from.objects, new Map(names)) };
+    if (before === undefined || after === undefined || before.id === after.id) continue;
+    if (isRelation(before)) views.set(before.id, after.id);
+    if (isRoutine(before)) routines.set(before.id, after.id);
+  }
+  return { ...from, objects: renameOnRoutines(renameOnTables(from.objects, views), routines) };
 }
 
 function objectDiffs(from: State, to: State): ObjectDiff[] {

@@ -9,9 +9,10 @@ import {
   type SchemaObject,
   isFreeOnTable,
   objectKey,
+  objectNameParts,
 } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
-import { type State, hasTable, hasTableAt, hasView } from '../model/state.js';
+import { type State, getRoutine, hasTable, hasTableAt, hasView } from '../model/state.js';
 import { parseDefinition } from '../sql-text/object-definition.js';
 import { tableOf } from '../sql-text/object-table.js';
 
@@ -32,13 +33,18 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
 }
 
 /**
- * Checks that the log contains the table or view of a trigger, a rule or privileges, or the table of a policy or of a
- * statistics object. Otherwise a replay of the log could not create the object. A statistics object that did not change
+ * Checks that the log contains the table, view or function of privileges, the table or view of a trigger or a rule, or
+ * the table of a policy or of a statistics object. Otherwise a replay of the log could not create the object. A statistics object that did not change
  * may have the former name of its table, until PostgreSQL rewrites it.
  */
 function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
   const { kind, id } = object;
   if (isFreeOnTable(object) && isUnchanged(from, object)) return [];
+  const { routine } = objectNameParts(object);
+  if (routine !== null && getRoutine(state, routine) === undefined) {
+    const message = `${quoteName(routine)} is not a managed function, procedure or aggregate of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
+    return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
+  }
   const table = tableOf(object);
   if (table === null || hasTableAt(state, undefined, table)) return [];
   const isOnView = ON_VIEWS[kind];

@@ -197,9 +197,13 @@ export type Enabled = z.infer<typeof enabled>;
 const objectIndex = z.strictObject({ name: text, unique: z.literal(true).optional(), definition: text });
 export type ObjectIndex = z.infer<typeof objectIndex>;
 
-/** The privileges of tables and views, as in GRANT. `MAINTAIN` exists since PostgreSQL 17. */
-export const PRIVILEGES = [
+/** The only privilege on functions, procedures and aggregates. */
+export const EXECUTE = 'EXECUTE';
+
+/** The privileges, as in GRANT. `MAINTAIN` exists since PostgreSQL 17. */
+const PRIVILEGES = [
   'DELETE',
+  EXECUTE,
   'INSERT',
   'MAINTAIN',
   'REFERENCES',
@@ -209,12 +213,14 @@ export const PRIVILEGES = [
   'UPDATE',
 ] as const;
 
-/** Those that columns can have too. */
+export const TABLE_PRIVILEGES = PRIVILEGES.filter((name) => name !== EXECUTE);
+
+/** The privileges on columns. */
 export const COLUMN_PRIVILEGES: ReadonlySet<string> = new Set(['INSERT', 'REFERENCES', 'SELECT', 'UPDATE']);
 
 const privilege = z.strictObject({
   name: z.enum(PRIVILEGES),
-  /** Sorted. Absent for the whole table. */
+  /** Sorted. Absent for the whole table, and for EXECUTE. */
   columns: z.array(text).optional(),
   /** True for WITH GRANT OPTION. */
   grantable: z.literal(true).optional(),
@@ -226,7 +232,7 @@ export const objectDocument = z.strictObject({
   /**
    * Identifies the object within its kind. For a view or a statistics object, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the table: `audit on
-   * posts`. For privileges, the role and the table. For row security, the table.
+   * posts`. For privileges, the role and the table, or the role and the function. For row security, the table.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. A list for privileges. */
@@ -263,11 +269,15 @@ export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
 
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
+export const ROUTINE_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRoutine({ kind }));
 
 /** The role in the id of privileges that stands for PUBLIC. PostgreSQL allows no role of this name. */
 export const PUBLIC = 'public';
 
-/** True for triggers, policies, rules, privileges and row security, whose id contains a table. False for an unknown kind of a diff. */
+/**
+ * True for triggers, policies, rules, privileges and row security, whose id contains a table. The id of some privileges
+ * contains a function instead. False for an unknown kind of a diff.
+ */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');
 
@@ -301,6 +311,9 @@ export function idOnTable(kind: ObjectKind, name: string, table: string): string
   return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
 }
 
+/** Returns the id of the privileges of a role on a function, procedure or aggregate. @param routine its id */
+export const idOnRoutine = (role: string, routine: string): string => `${quoteUnlessPlain(role)} on ${routine}`;
+
 interface ObjectNameParts {
   /** The name without quotes, argument types or table. For privileges, the role. */
   name: string;
@@ -308,20 +321,42 @@ interface ObjectNameParts {
   argumentTypes: string | null;
   /** The table or view of a trigger, policy, rule, privileges or row security, without quotes. Otherwise null. */
   table: string | null;
+  /** The id of the function, procedure or aggregate of privileges. Otherwise null. */
+  routine: string | null;
 }
 
 const ROUTINE_ID = /^("(?:[^"]|"")+"|[^"(]+)\((.*)\)$/s;
 const ID_ON_TABLE = /^("(?:[^"]|"")+"|[^" ]+) on ("(?:[^"]|"")+"|[^" ]+)$/;
+const ID_ON_ROUTINE = /^("(?:[^"]|"")+"|[^" ]+) on ((?:"(?:[^"]|"")+"|[^"( ]+)\(.*\))$/s;
+
+/** Returns the unquoted name and the rest of an id of this form. */
+function matchId(form: RegExp, id: string): { name: string; rest: string } | undefined {
+  const [, name, rest] = form.exec(id) ?? [];
+  return name === undefined || rest === undefined ? undefined : { name: unquote(name), rest };
+}
 
 /** Splits an id. An id that no definition can have is returned as a name. */
 export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
-  if (isNamedLikeTable({ kind })) return { name: id, argumentTypes: null, table: id };
-  const form = isRoutine({ kind }) ? ROUTINE_ID : isOnTable({ kind }) ? ID_ON_TABLE : undefined;
-  const [, name, rest = ''] = form?.exec(id) ?? [];
-  if (name === undefined) return { name: id, argumentTypes: null, table: null };
-  return isOnTable({ kind })
-    ? { name: unquote(name), argumentTypes: null, table: unquote(rest) }
-    : { name: unquote(name), argumentTypes: rest, table: null };
+  const none = { argumentTypes: null, table: null, routine: null };
+  if (isNamedLikeTable({ kind })) return { ...none, name: id, table: id };
+  const onRoutine = kind === 'privileges' ? matchId(ID_ON_ROUTINE, id) : undefined;
+  if (onRoutine !== undefined) return { ...none, name: onRoutine.name, routine: onRoutine.rest };
+  const onTable = isOnTable({ kind }) ? matchId(ID_ON_TABLE, id) : undefined;
+  if (onTable !== undefined) return { ...none, name: onTable.name, table: unquote(onTable.rest) };
+  const routine = isRoutine({ kind }) ? matchId(ROUTINE_ID, id) : undefined;
+  return routine === undefined ? { ...none, name: id } : { ...none, name: routine.name, argumentTypes: routine.rest };
+}
+
+/** Returns the name of the table or function of an object. Null for objects of neither. */
+export function nameOfTarget(object: ObjectName): string | null {
+  const { table, routine } = objectNameParts(object);
+  return routine === null ? table : objectNameParts({ kind: 'function', id: routine }).name;
+}
+
+/** True for the privileges of PUBLIC on a function, which has EXECUTE unless this object exists. Its list is empty. */
+export function isRevokedFromPublic(object: ObjectName): boolean {
+  const { name, routine } = objectNameParts(object);
+  return routine !== null && name === PUBLIC;
 }
 
 /**

@@ -1,5 +1,14 @@
 /* Privileges of a role as data: their normal form, the difference of two lists, and the words of GRANT. */
-import { type Definition, PUBLIC, type Privilege, type SchemaObject, objectNameParts } from './objects.js';
+import {
+  type Definition,
+  EXECUTE,
+  type ObjectName,
+  PUBLIC,
+  type Privilege,
+  type SchemaObject,
+  isRevokedFromPublic,
+  objectNameParts,
+} from './objects.js';
 import { byName } from './state.js';
 
 /** One privilege on the whole table or on one column. */
@@ -45,6 +54,10 @@ const newPrivilege = (name: Privilege['name'], hasColumns: boolean, isGrantable:
 /** Returns the list in the definition of privileges. Empty for other objects. */
 export const privilegesIn = (definition: Definition | undefined): readonly Privilege[] =>
   Array.isArray(definition) ? definition : [];
+
+/** Returns the privileges that a role has. @param object undefined if the state contains no object of this name */
+export const heldPrivileges = (name: ObjectName, object: SchemaObject | undefined): readonly Privilege[] =>
+  object === undefined && isRevokedFromPublic(name) ? [{ name: EXECUTE }] : privilegesIn(object?.definition);
 
 export const sortPrivileges = (privileges: readonly Privilege[]): Privilege[] =>
   toPrivileges(unitsByKey(privileges).values());
@@ -125,18 +138,28 @@ const withColumns = (name: string, columns: readonly string[] | undefined): stri
 
 /** Returns one line for each privilege, for people: `UPDATE (name) WITH GRANT OPTION`. */
 export const privilegeLines = (privileges: readonly Privilege[]): string =>
-  privileges
-    .map((each) => `${privilegeWords([each])}${each.grantable === true ? ' WITH GRANT OPTION' : ''}`)
-    .join('\n');
+  privileges.length === 0
+    ? 'no privileges'
+    : privileges
+        .map((each) => `${privilegeWords([each])}${each.grantable === true ? ' WITH GRANT OPTION' : ''}`)
+        .join('\n');
 
-/** Returns the statements that grant the privileges. @param quote writes names in SQL */
+/** Returns the statements that grant the privileges, or revoke EXECUTE from PUBLIC. @param quote writes names in SQL */
 export function grantTexts({ kind, id, definition }: SchemaObject, quote: (name: string) => string): string[] {
   if (typeof definition === 'string') return [];
-  const { name, table } = objectNameParts({ kind, id });
+  const { name, table, routine } = objectNameParts({ kind, id });
   const role = name === PUBLIC ? 'PUBLIC' : quote(name);
+  const target = routine === null ? `TABLE ${quote(table ?? '')}` : `ROUTINE ${routineText(routine, quote)}`;
+  if (isRevokedFromPublic({ kind, id })) return [`REVOKE ${EXECUTE} ON ${target} FROM ${role}`];
   return [false, true].flatMap((isGrantable) => {
     const words = privilegeWords(privilegesWith(definition, isGrantable), quote);
     const option = isGrantable ? ' WITH GRANT OPTION' : '';
-    return words === '' ? [] : [`GRANT ${words} ON TABLE ${quote(table ?? '')} TO ${role}${option}`];
+    return words === '' ? [] : [`GRANT ${words} ON ${target} TO ${role}${option}`];
   });
+}
+
+/** PostgreSQL accepts the argument types of an id. The word ROUTINE covers functions, procedures and aggregates. */
+function routineText(id: string, quote: (name: string) => string): string {
+  const { name, argumentTypes } = objectNameParts({ kind: 'function', id });
+  return `${quote(name)}(${argumentTypes ?? ''})`;
 }

@@ -22,16 +22,20 @@ import {
   type ObjectName,
   type SchemaObject,
   ENABLED,
-  PRIVILEGES,
+  EXECUTE,
   PUBLIC,
   type Privilege,
+  TABLE_PRIVILEGES,
+  idOnRoutine,
   idOnTable,
   isObjectKind,
+  isRevokedFromPublic,
   newObject,
   objectDocument,
   objectKey,
   objectLabel,
   objectNameParts,
+  routineId,
 } from '../model/objects.js';
 import { checkIndexDefinition } from '../sql-text/definitions.js';
 import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
@@ -92,14 +96,18 @@ function readNewPrivileges(input: { readonly [member: string]: unknown }, at: Pa
 }
 
 function idFault(id: string): string | null {
-  const { name, table } = objectNameParts({ kind: 'privileges', id });
+  const { name, table, routine } = objectNameParts({ kind: 'privileges', id });
+  if (routine !== null) {
+    const { name: own, argumentTypes } = objectNameParts({ kind: 'function', id: routine });
+    return idOnRoutine(name, routineId(own, argumentTypes ?? '')) === id ? null : ID_OF_PRIVILEGES;
+  }
   if (table === null || idOnTable('privileges', name, table) !== id) return ID_OF_PRIVILEGES;
   const fault = identifierFault(table);
   return fault === null ? null : `the name of the table ${fault}`;
 }
 
 const ID_OF_PRIVILEGES =
-  'id must be the role and its table, such as "editors on members", with double quotes around names with other characters than a-z, 0-9 and _. The role public stands for PUBLIC';
+  'id must be the role and its table or function, such as "editors on members" or "editors on total(integer)", with double quotes around names with other characters than a-z, 0-9 and _. The role public stands for PUBLIC';
 
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
@@ -162,10 +170,25 @@ function definitionProblems(existing: SchemaObject, definition: unknown, at: Pat
 function privilegesProblems({ kind, id }: SchemaObject, definition: unknown, at: Path): Problem[] {
   if (typeof definition === 'string') return problemsOfGrants(id, definition, at);
   if (!Array.isArray(definition)) return [invalidProblem(at, LIST_OF_PRIVILEGES)];
+  if (isRevokedFromPublic({ kind, id })) return publicProblems(id, definition, at);
   if (definition.length === 0)
     return [invalidProblem(at, `definition must not be empty. Delete ${objectLabel({ kind, id })} instead`)];
-  const problems = problemsOfEach(definition, (each: unknown, index) => privilegeProblems(each, [...at, index]));
+  const { routine } = objectNameParts({ kind, id });
+  const names: readonly Privilege['name'][] = routine === null ? TABLE_PRIVILEGES : [EXECUTE];
+  const problems = problemsOfEach(definition, (each: unknown, index) => privilegeProblems(each, names, [...at, index]));
   return problems.length > 0 ? problems : optionProblems(id, definition as Privilege[], at);
+}
+
+/** PUBLIC has EXECUTE on every new function, so only the opposite is an object. */
+function publicProblems(id: string, privileges: readonly unknown[], at: Path): Problem[] {
+  if (privileges.length === 0) return [];
+  const label = objectLabel({ kind: 'privileges', id });
+  return [
+    invalidProblem(
+      at,
+      `definition must be an empty list, or REVOKE EXECUTE. PUBLIC has EXECUTE while ${label} does not exist. Delete it to grant EXECUTE again`,
+    ),
+  ];
 }
 
 /** PostgreSQL allows grant options only for roles. */
@@ -179,27 +202,36 @@ function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
   const grants = parseGrants(definition);
   if (typeof grants === 'string') return [invalidProblem(at, `definition ${grants}`)];
   if (grants.schema !== undefined)
-    return [invalidProblem(at, 'definition must write the table without a schema. It must be in the default schema')];
-  if (grants.id === id) return optionProblems(id, grants.privileges, at);
+    return [
+      invalidProblem(
+        at,
+        'definition must write the table or function without a schema. It must be in the default schema',
+      ),
+    ];
+  if (grants.id === id)
+    return isRevokedFromPublic({ kind: 'privileges', id })
+      ? publicProblems(id, grants.privileges, at)
+      : optionProblems(id, grants.privileges, at);
   return [invalidProblem(at, `definition must be about ${JSON.stringify(id)}, not ${JSON.stringify(grants.id)}`)];
 }
 
 const LIST_OF_PRIVILEGES =
   'definition must be an array of { name } with columns and grantable as optional members, or GRANT statements';
 
-function privilegeProblems(input: unknown, at: Path): Problem[] {
+/** @param names the privileges on the table or function */
+function privilegeProblems(input: unknown, names: readonly Privilege['name'][], at: Path): Problem[] {
   const { data } = objectDocument.shape.definition.options[1].element.safeParse(input);
-  if (data === undefined)
+  if (data === undefined || !names.includes(data.name))
     return [
       invalidProblem(
         at,
-        `must be { name } with the name ${PRIVILEGES.join(', ')}, and may have columns, an array of names, and grantable: true`,
+        `must be { name } with the name ${names.join(', ')}, and may have columns, an array of names, and grantable: true`,
       ),
     ];
   const { name, columns } = data;
   if (columns === undefined) return [];
   if (!COLUMN_PRIVILEGES.has(name))
-    return [invalidProblem([...at, 'columns'], `${name} applies to whole tables. Remove columns`)];
+    return [invalidProblem([...at, 'columns'], `${name} does not apply to columns. Remove columns`)];
   if (columns.length === 0) return [invalidProblem([...at, 'columns'], 'columns must contain at least one name')];
   return problemsOfEach(columns, (column, index): Problem[] => {
     const fault = identifierFault(column);

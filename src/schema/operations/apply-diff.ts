@@ -45,6 +45,7 @@ import {
   objectNameParts,
   renamedId,
   RELATION_KINDS,
+  ROUTINE_KINDS,
 } from '../model/objects.js';
 import { readBackfill } from '../normal-form/backfill.js';
 import { readNewObject } from '../normal-form/object.js';
@@ -132,7 +133,7 @@ function applyObjects(context: ApplyContext, items: readonly ObjectDiff[], base:
   const all = [...items.entries()];
   const others = all.filter(([, { diff }]) => !isRemoval(diff));
   for (const [index, item] of all)
-    if (isRemoval(item.diff) && !isRemovedWithTable({ base, draft }, item))
+    if (isRemoval(item.diff) && !isRemovedWithOther({ base, draft }, item))
       applyEntries(findings, targetOf(draft, item, index));
   // Triggers on views follow the renames of these views.
   applyObjectRenames(
@@ -161,8 +162,10 @@ function applyObjectRenames(context: ApplyContext, items: readonly [number, Obje
   draft.putRenamed(free);
 }
 
-/** True for an object whose table or view the diff removes as well. */
-const isRemovedWithTable = ({ base, draft }: { base: State; draft: Draft }, { kind, id }: ObjectDiff): boolean => {
+/** True for an object whose table or view, or whose function, the diff removes as well. */
+const isRemovedWithOther = ({ base, draft }: { base: State; draft: Draft }, { kind, id }: ObjectDiff): boolean => {
+  const { routine } = objectNameParts({ kind, id });
+  if (routine !== null) return !ROUTINE_KINDS.some((each) => draft.object({ kind: each, id: routine }) !== undefined);
   const table = tableOf(getObject(base, { kind, id }) ?? { kind, id });
   const isView = table !== null && RELATION_KINDS.some((each) => draft.object({ kind: each, id: table }) !== undefined);
   return table !== null && !isView && draft.get(table)?.collection.schema == null;

@@ -14,14 +14,13 @@ import {
   objectLabel,
   newObject,
   objectNameParts,
-  routineId,
   idOnTable,
 } from '../model/objects.js';
 import { type Node, type Statement, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, endOfName, parseDefinition } from './object-definition.js';
 import { quotedName } from './quoted-name.js';
 import { readGrants } from './privileges.js';
-import { readArgumentType } from './routine.js';
+import { routineIdIn } from './routine.js';
 import { grantTexts } from '../model/privileges.js';
 
 /** Returns the text of the file, with LF line ends. */
@@ -102,11 +101,11 @@ export function readObjectFile(text: string): ObjectFile | FileFault {
   return Array.isArray(statements) ? readStatements(statements) : statements;
 }
 
-/** Reads a file of GRANT statements. */
+/** Reads a file of GRANT and REVOKE statements. */
 function readPrivileges(statements: readonly FileStatement[], { line }: FileStatement): ObjectFile | FileFault {
   const grants = readGrants(statements.map(({ node }) => node));
   if (typeof grants === 'string') return { message: `the definition ${grants}`, line };
-  if (grants.schema !== undefined) return { message: 'the table must be written without a schema', line };
+  if (grants.schema !== undefined) return { message: 'the table or function must be written without a schema', line };
   const lines = { definition: line, comment: line, indexes: line, enabled: line };
   return { object: newObject({ kind: 'privileges', id: grants.id }, grants.privileges), lines };
 }
@@ -189,10 +188,7 @@ function commentedId(object: ObjectName, commented: unknown): string | undefined
     const [name, table] = list(member(commented, 'List')?.['items']).map(stringOf).reverse();
     return isOnTable(object) && name !== undefined ? idOnTable(object.kind, name, table ?? '') : name;
   }
-  const types = list(routine['objargs']).map((each) => readArgumentType(member(each, 'TypeName') ?? {}));
-  const texts = types.flatMap((type) => (typeof type === 'string' ? [] : [type.text]));
-  const name = stringOf(list(routine['objname']).at(-1));
-  return texts.length < types.length || name === undefined ? undefined : routineId(name, texts.join(', '));
+  return routineIdIn(routine);
 }
 
 function indexOf({ text }: FileStatement, { idxname, relation, unique }: Node, view: string): ObjectIndex | string {

@@ -19,6 +19,15 @@ const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
 export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
   [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
 
+const keysByRoutine = createIndexedLookup(({ object }: ObjectNode) => {
+  const { routine } = objectNameParts(object);
+  return routine === null ? [] : [routine];
+});
+
+/** Returns the privileges of roles on a function, procedure or aggregate. */
+export const privilegesOn = (objects: State['objects'], routine: string): SchemaObject[] =>
+  [...keysByRoutine(objects, routine)].flatMap((key) => objects.get(key)?.object ?? []);
+
 /**
  * Returns the collection whose table an object belongs to. Undefined for an object of a view, for objects that belong to
  * no table, and for a statistics object that the state does not contain.

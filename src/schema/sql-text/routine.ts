@@ -1,4 +1,5 @@
 /* Reads the parts of CREATE FUNCTION and CREATE PROCEDURE from the output of PostgreSQL's parser, and arguments. */
+import { routineId } from '../model/objects.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
@@ -45,7 +46,7 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the name of a type as PostgreSQL prints it without length, or a sentence that follows "must". */
-export function readArgumentType(type: Node): { text: string } | string {
+function readArgumentType(type: Node): { text: string } | string {
   const names = list(type['names']).flatMap((each) => stringOf(each) ?? []);
   const own = names[0] === 'pg_catalog' ? names.slice(1) : names;
   const name = own.at(-1) ?? '';
@@ -55,6 +56,15 @@ export function readArgumentType(type: Node): { text: string } | string {
   if (name.startsWith('_')) return `must write an array type with [] instead of ${JSON.stringify(name)}`;
   const text = (own.length === 1 && SPELLINGS.get(name)) || own.map(quotedName).join('.');
   return { text: list(type['arrayBounds']).length > 0 ? `${text}[]` : text };
+}
+
+/** Returns the id in a statement about a function, such as GRANT. Undefined if no definition can have this id. */
+export function routineIdIn(routine: Node): string | undefined {
+  const types = list(routine['objargs']).map((each) => readArgumentType(member(each, 'TypeName') ?? {}));
+  const texts = types.flatMap((type) => (typeof type === 'string' ? [] : [type.text]));
+  const name = stringOf(list(routine['objname']).at(-1));
+  const isNamed = texts.length === types.length && routine['args_unspecified'] !== true;
+  return name !== undefined && isNamed ? routineId(name, texts.join(', ')) : undefined;
 }
 
 const INPUT: ReadonlySet<unknown> = new Set(['IN', 'INOUT', 'VARIADIC']);

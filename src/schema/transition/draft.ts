@@ -13,9 +13,9 @@ import {
   NEW_IDENTITY,
   hasColumn,
 } from '../model/state.js';
-import { isDroppedWithColumns, objectsOn } from '../sql-text/object-table.js';
-import { type ObjectName, type SchemaObject, isRelation, objectKey } from '../model/objects.js';
-import { renameOnTables, renamedObject } from './objects.js';
+import { isDroppedWithColumns, objectsOn, privilegesOn } from '../sql-text/object-table.js';
+import { type ObjectName, type SchemaObject, isRelation, isRoutine, objectKey } from '../model/objects.js';
+import { renameOnRoutines, renameOnTables, renamedObject } from './objects.js';
 
 interface OpenNode {
   identities: { collection: Identity; fields: Map<string, Identity> };
@@ -134,21 +134,30 @@ export class Draft {
     this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
-  /** Removes an object and, for a view, its triggers, rules and privileges. */
+  /** Removes an object with the triggers, rules and privileges of a view, or the privileges of a function. */
   removeObject(name: ObjectName): void {
-    this.#objects = this.#objects.delete(objectKey(name));
+    this.#removeObjects([name]);
     if (isRelation(name)) this.#removeOnTable(name.id);
+    if (isRoutine(name)) this.#removeObjects(privilegesOn(this.#objects, name.id));
   }
 
   #removeOnTable(table: string): void {
-    for (const object of objectsOn(this.#objects, table)) this.#objects = this.#objects.delete(objectKey(object));
+    this.#removeObjects(objectsOn(this.#objects, table));
   }
 
-  /** Puts extracted objects under other names. Objects of views follow. Objects may exchange names. */
+  /** Updates the indexes, because rebuilding them for each removed object would take quadratic time. */
+  #removeObjects(names: readonly ObjectName[]): void {
+    const keys = names.map(objectKey);
+    this.#objects = carryIndexes(this.#objects, this.#objects.deleteAll(keys), new Set(keys));
+  }
+
+  /** Puts extracted objects under other names. Objects of views and functions follow. Objects may exchange names. */
   putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
     for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
-    const views = renames.filter(({ node }) => isRelation(node.object));
-    this.#objects = renameOnTables(this.#objects, new Map(views.map(({ node, to }) => [node.object.id, to])));
+    const namesOf = (isIncluded: (object: ObjectName) => boolean): ReadonlyMap<string, string> =>
+      new Map(renames.flatMap(({ node: { object }, to }) => (isIncluded(object) ? [[object.id, to]] : [])));
+    this.#objects = renameOnTables(this.#objects, namesOf(isRelation));
+    this.#objects = renameOnRoutines(this.#objects, namesOf(isRoutine));
   }
 
   /** Removes the object and returns it, so that it can be put under another name. */

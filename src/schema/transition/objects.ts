@@ -14,6 +14,7 @@ import {
   type Definition,
   type Privilege,
   type SchemaObject,
+  idOnRoutine,
   idOnTable,
   isOnTable,
   objectKey,
@@ -22,10 +23,10 @@ import {
 } from '../model/objects.js';
 import { objectsInOrder } from '../model/order.js';
 import { findLostPrivileges, selectColumns, privilegesIn } from '../model/privileges.js';
-import { type State, NEW_IDENTITY, byName, getObject, hasTableAt } from '../model/state.js';
+import { type State, NEW_IDENTITY, byName, getObject, getRoutine, hasTableAt } from '../model/state.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { renamedDefinition } from '../sql-text/object-definition.js';
-import { isDroppedWithColumns, objectsOn, tableOf } from '../sql-text/object-table.js';
+import { isDroppedWithColumns, objectsOn, privilegesOn, tableOf } from '../sql-text/object-table.js';
 
 interface ObjectTransition {
   /** Deletions and renames. They come first, because they release names. */
@@ -45,17 +46,18 @@ export function findFormerObjects(from: State, to: State): ReadonlyMap<string, s
   // A new object can have the name of a renamed one.
   const renamed = new Set(former.values());
   for (const [key, { object }] of to.objects)
-    if (!former.has(key) && from.objects.has(key) && !renamed.has(key) && !isOnReplacedTable(from, to, object))
+    if (!former.has(key) && from.objects.has(key) && !renamed.has(key) && !isOnReplaced(from, to, object))
       former.set(key, key);
   return removeSwaps(former);
 }
 
 /**
- * True for a trigger or privileges if a relation of another kind takes the name of the table or view. They are dropped
- * with the first of them.
+ * True for a trigger or privileges if a relation or a function of another kind takes the name. They are dropped with the
+ * first of them.
  */
-function isOnReplacedTable(from: State, to: State, object: SchemaObject): boolean {
-  const { table } = objectNameParts(object);
+function isOnReplaced(from: State, to: State, object: SchemaObject): boolean {
+  const { table, routine } = objectNameParts(object);
+  if (routine !== null) return getRoutine(from, routine)?.kind !== getRoutine(to, routine)?.kind;
   return table !== null && kindOfRelation(from, table) !== kindOfRelation(to, table);
 }
 
@@ -155,11 +157,25 @@ export function renameOnTables(objects: State['objects'], names: ReadonlyMap<str
   const moved = [...names].flatMap(([table, to]) =>
     objectsOn(objects, table)
       .filter(isOnTable)
-      .map((object) => {
-        const id = idOnTable(object.kind, objectNameParts(object).name, to);
-        return { from: objectKey(object), node: objects.get(objectKey(object)), object: renamedObject(object, id) };
-      }),
+      .map((object) => ({ object, id: idOnTable(object.kind, objectNameParts(object).name, to) })),
   );
+  return moveObjects(objects, moved);
+}
+
+/** Returns the objects after functions were renamed. Privileges on these get new ids but keep their identities. */
+export function renameOnRoutines(objects: State['objects'], ids: ReadonlyMap<string, string>): State['objects'] {
+  const moved = [...ids].flatMap(([routine, to]) =>
+    privilegesOn(objects, routine).map((object) => ({ object, id: idOnRoutine(objectNameParts(object).name, to) })),
+  );
+  return moveObjects(objects, moved);
+}
+
+function moveObjects(objects: State['objects'], moves: readonly { object: SchemaObject; id: string }[]) {
+  const moved = moves.map(({ object, id }) => ({
+    from: objectKey(object),
+    node: objects.get(objectKey(object)),
+    object: renamedObject(object, id),
+  }));
   if (moved.length === 0) return objects;
   return objects.withMutations((map) => {
     for (const { from } of moved) map.delete(from);

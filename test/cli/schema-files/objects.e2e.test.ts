@@ -174,6 +174,30 @@ describe('files of views', () => {
     expect((await dps(['objects', 'create', at(name)], env)).out).to.contain(`${object} was created`);
   });
 
+  it('contain REVOKE of EXECUTE from PUBLIC, which the commands for objects accept too', async () => {
+    const half = `CREATE FUNCTION half(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';\n`;
+    await writeFile(at('function.half%28integer%29.sql'), half);
+    const name = 'privileges.public%20on%20half%28integer%29.sql';
+    const granted = 'privileges.pg_monitor%20on%20half%28integer%29.sql';
+    await writeFile(at(name), 'REVOKE ALL ON FUNCTION half(int) FROM PUBLIC;\n');
+    await writeFile(at(granted), 'GRANT EXECUTE ON FUNCTION half(int) TO pg_monitor WITH GRANT OPTION;\n');
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    await run('pull');
+    const file = 'REVOKE EXECUTE ON ROUTINE half(integer) FROM PUBLIC;\n';
+    expect(await text(name)).to.equal(file);
+    expect(await text(granted)).to.equal('GRANT EXECUTE ON ROUTINE half(integer) TO pg_monitor WITH GRANT OPTION;\n');
+    await writeFile(at(name), `${file}GRANT EXECUTE ON FUNCTION half(integer) TO PUBLIC;\n`);
+    expect((await run('plan')).err).to.contain('PUBLIC has EXECUTE');
+    await writeFile(at(name), file);
+    expect((await run('plan')).out).to.not.contain('half(integer)');
+    const env = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
+    const object = 'privileges:public on half(integer)';
+    expect((await dps(['objects', 'delete', object], env)).code).to.equal(0);
+    expect((await dps(['objects', 'create', at(name)], env)).out).to.contain(`${object} was created`);
+    expect((await dps(['objects', 'show', object], env)).out).to.equal(file.trimEnd().replace(/;$/, ''));
+  });
+
   it('are pushed: changed, new and deleted ones', async () => {
     await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS SELECT id FROM members WHERE age > 20;\n');
     await writeFile(at('view.names.sql'), 'CREATE VIEW names AS SELECT name FROM members;\n');

@@ -324,14 +324,16 @@ describe('scopes over collections', () => {
   it('reject changes of privileges, but not of a table and of columns with privileges', async () => {
     const fields = [KEY, field('text'), field('note')];
     await api.ok('POST', '/collections', { collection: 'shop_notes', schema: {}, fields });
-    const privileges = (role: string, definition: unknown) => ({
-      kind: 'privileges',
-      id: `${role} on shop_notes`,
-      definition,
-    });
+    const id = (role: string): string => `${role} on shop_notes`;
+    const privileges = (role: string, definition: unknown) => ({ kind: 'privileges', id: id(role), definition });
     await api.ok('POST', '/objects', privileges('pg_monitor', [{ name: 'SELECT', columns: ['note', 'text'] }]));
     await api.ok('POST', '/objects', privileges('public', [{ name: 'SELECT', columns: ['note'] }]));
     expect((await change('/objects', privileges('pg_read_all_stats', [{ name: 'SELECT' }]))).status).equal(403);
+    const secret = `CREATE FUNCTION secret() RETURNS integer LANGUAGE sql AS 'SELECT 1'`;
+    await api.ok('POST', '/objects', { kind: 'function', definition: secret });
+    const revoked = { kind: 'privileges', definition: 'REVOKE EXECUTE ON FUNCTION secret() FROM PUBLIC' };
+    expect((await change('/objects', revoked)).status).equal(403);
+    await api.ok('DELETE', '/objects/function/secret()');
     const { hash } = (await change('/schema/diff', await read('/schema/snapshot'))).json as { hash: string };
     const { data: lhs } = await api.ok<{ data: object }>('GET', '/objects/privileges/public on shop_notes');
     const diff = {

@@ -474,6 +474,28 @@ describe('drift of privileges', () => {
   });
 });
 
+describe('drift of privileges on functions', () => {
+  const { api, expectHandled } = withObjects();
+  const GRANTED = { kind: 'privileges', id: 'pg_monitor on twice(integer)' };
+  const REVOKED = { kind: 'privileges', id: 'public on twice(integer)' };
+  const CATALOG = `SELECT x.grantee::regrole::text, x.is_grantable FROM pg_proc p, aclexplode(p.proacl) x
+      WHERE p.oid = 'twice(integer)'::regprocedure AND x.grantee <> p.proowner ORDER BY 1`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/objects', { kind: 'function', definition: TWICE });
+    await api.ok('POST', '/objects', { ...GRANTED, definition: [{ name: 'EXECUTE' }] });
+    await api.ok('POST', '/objects', { ...REVOKED, definition: [] });
+  });
+
+  for (const [change, object, kind, member] of [
+    ['GRANT EXECUTE ON FUNCTION twice TO PUBLIC', REVOKED, 'missing', 'privileges'],
+    ['GRANT EXECUTE ON FUNCTION twice TO pg_monitor WITH GRANT OPTION', GRANTED, 'different', 'definition'],
+    ['REVOKE ALL ON FUNCTION twice FROM pg_monitor', GRANTED, 'missing', 'privileges'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object, kind, members: [member], catalog: CATALOG }));
+});
+
 describe('drift of views with OBJECTS=off', () => {
   const { api } = withService();
 

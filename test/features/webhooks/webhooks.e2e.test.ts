@@ -162,6 +162,17 @@ describe('webhooks', () => {
     expect(types()).to.deep.equal(['object.renamed', 'object.deleted']);
   });
 
+  it('delivers no events of privileges on functions to webhooks of collections', async () => {
+    const { data } = await create({ types: ['object.*'], collections: ['*'] });
+    const name = unique();
+    const definition = `CREATE FUNCTION "${name}"() RETURNS integer LANGUAGE sql AS 'SELECT 1'`;
+    await api.ok('POST', '/objects', { kind: 'function', definition });
+    const revoked = `REVOKE EXECUTE ON FUNCTION "${name}"() FROM PUBLIC`;
+    await api.ok('POST', '/objects', { kind: 'privileges', definition: revoked });
+    await upToDate(data.id);
+    expect(types()).to.deep.equal([]);
+  });
+
   it('delivers the events of policies and row security to webhooks of their table', async () => {
     const [name, to] = [await collection(), unique()];
     const { data } = await create({ types: ['object.*'], collections: [to] });

@@ -150,6 +150,22 @@ describe('a merge of privileges', () => {
     ]);
   });
 
+  it('follows the rename of a function, which the other side revokes from PUBLIC', () => {
+    const half = `CREATE FUNCTION half(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'`;
+    const granted = { kind: 'privileges', id: 'editors on half(integer)', definition: [{ name: 'EXECUTE' }] };
+    const base = created(created(BASE, { kind: 'function', definition: half }), granted);
+    const ours = accept(base, 'rename-object', { kind: 'function', id: 'half(integer)', body: { to: 'part' } });
+    const theirs = created(base, { kind: 'privileges', id: 'public on half(integer)', definition: [] });
+    const merged = runToEnd(mergeStates({ base, ours, theirs }, { resolutions: [] }));
+    if (merged.kind === 'conflicts') throw new Error(JSON.stringify(merged.conflicts));
+    const all = objectsInOrder(merged.state).filter(({ kind }) => !kind.endsWith('view'));
+    expect(all.map(({ id }) => id)).to.deep.equal([
+      'part(integer)',
+      'editors on part(integer)',
+      'public on part(integer)',
+    ]);
+  });
+
   it('finds a conflict in two lists of columns', () => {
     const [ours, theirs] = ['id', 'name'].map((column) => changed([{ ...SELECT, columns: [column] }])) as [
       State,

@@ -69,6 +69,11 @@ describe('lists of privileges', () => {
       'GRANT SELECT ("a", "b") ON TABLE "posts" TO "Editors" WITH GRANT OPTION',
     ]);
     expect(grantTexts({ ...object, id: 'public on posts' }, quote)[0]).to.match(/ TO PUBLIC$/);
+    const execute = { ...object, id: '"a b" on "Half"(integer, text[])', definition: [{ name: 'EXECUTE' as const }] };
+    expect(grantTexts(execute, quote)).to.deep.equal(['GRANT EXECUTE ON ROUTINE "Half"(integer, text[]) TO "a b"']);
+    const revoked = { ...object, id: 'public on half(integer)', definition: [] };
+    expect(grantTexts(revoked, quote)).to.deep.equal(['REVOKE EXECUTE ON ROUTINE "half"(integer) FROM PUBLIC']);
+    expect(privilegeLines([])).to.equal('no privileges');
     expect(privilegeLines(definition)).to.equal('INSERT\nSELECT (a, b) WITH GRANT OPTION');
   });
 });

@@ -1,14 +1,17 @@
 /* Findings about objects other than tables. */
 import {
   type ObjectName,
+  PUBLIC,
   type SchemaObject,
+  idOnRoutine,
   idOnTable,
   isRelation,
   isRenamedWithTable,
+  isRevokedFromPublic,
   objectLabel,
   objectNameParts,
 } from '../../model/objects.js';
-import { type State, getObject, hasTableAt, hasView } from '../../model/state.js';
+import { type State, getObject, getRoutine, hasTableAt, hasView } from '../../model/state.js';
 import { isSameDefinition, parseDefinition } from '../../sql-text/object-definition.js';
 import { collectionOfObject, collectionsOfObject, objectsOn } from '../../sql-text/object-table.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
@@ -41,10 +44,14 @@ export const VERBS = {
   'object.deleted': 'drop',
 } as const;
 
-/** True if the object is deleted or renamed together with its table. The findings about the table apply then. */
+/**
+ * True if the object is deleted or renamed together with its table, view or function. The findings about that one apply
+ * then.
+ */
 export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
-  const { table } = objectNameParts(event.subject);
+  const { table, routine } = objectNameParts(event.subject);
+  if (routine !== null) return event.type === 'object.deleted' && getRoutine(batch.after, routine) === undefined;
   return event.type === 'object.deleted' && hasRelation(batch.before, table) && !hasRelation(batch.after, table);
 }
 
@@ -97,22 +104,37 @@ export const securityDefinerPublicExecute: Rule = {
   code: 'SECURITY_DEFINER_PUBLIC_EXECUTE',
   level: 'warn',
   title: 'SECURITY DEFINER for everyone',
-  what: 'A new function or procedure has `SECURITY DEFINER`, or an existing one gets it.',
+  what: 'Every role may execute a new function or procedure with `SECURITY DEFINER`, or one that gets it. A change that revokes `EXECUTE` from `PUBLIC` does not have this finding.',
   why: 'PostgreSQL lets every role execute a new function. With `SECURITY DEFINER`, every role then acts with the privileges of its owner.',
-  safer: 'After the change, run `REVOKE EXECUTE ON FUNCTION … FROM PUBLIC`, and grant it to the roles that need it.',
+  safer:
+    'In the same change, create the privileges of `public` on the function with an empty list, and those of the roles that need it.',
   example: {
     unsafe: 'CREATE FUNCTION f() RETURNS integer LANGUAGE sql SECURITY DEFINER AS $$ SELECT 1 $$',
     safe: 'CREATE FUNCTION f() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$',
   },
-  object({ old, now }) {
-    if (routineParts(now)?.isSecurityDefiner !== true || routineParts(old)?.isSecurityDefiner === true)
-      return undefined;
+  object({ old, now }, { batch }) {
+    if (!isOpenDefiner(batch.after, now) || routineParts(old)?.isSecurityDefiner === true) return undefined;
     return {
       message: `${objectLabel(now)} has SECURITY DEFINER, and every role may execute it unless its privileges were changed`,
       ...subject(now),
     };
   },
+  objectEvent({ event, batch }) {
+    const { routine } = objectNameParts(event.subject);
+    const isGranted = event.type === 'object.deleted' && isRevokedFromPublic(event.subject);
+    const now = routine !== null && isGranted ? getRoutine(batch.after, routine) : undefined;
+    if (now === undefined || !isOpenDefiner(batch.after, now)) return undefined;
+    return {
+      message: `${objectLabel(now)} has SECURITY DEFINER, and every role may execute it afterwards`,
+      ...subject(now),
+    };
+  },
 };
+
+/** True for a function or procedure with SECURITY DEFINER, unless the log revokes EXECUTE from PUBLIC. */
+const isOpenDefiner = (state: State, object: SchemaObject): boolean =>
+  routineParts(object)?.isSecurityDefiner === true &&
+  getObject(state, { kind: 'privileges', id: idOnRoutine(PUBLIC, object.id) }) === undefined;
 
 const TRIGGER = 'CREATE TRIGGER audit AFTER UPDATE ON posts FOR EACH ROW EXECUTE FUNCTION audit()';
 

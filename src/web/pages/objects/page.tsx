@@ -337,7 +337,7 @@ function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
         label="Definition"
         description={
           kind === 'privileges'
-            ? 'GRANT statements for one role on one table or view'
+            ? 'GRANT statements for one role on one table, view or function, or REVOKE EXECUTE … FROM PUBLIC'
             : 'One statement in SQL, which creates the object'
         }
         placeholder={EXAMPLES[kind] ?? ''}
