@@ -1,11 +1,13 @@
 /** Approvers see the plan of a change request. Only some of them can approve it. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { diffOf, newPerson, open, without } from '../features/change-requests/people.js';
-import { expectAccessible, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectAccessibleInEachLook, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
+
+const topOf = async (element: Locator): Promise<number> => (await element.boundingBox())?.y ?? 0;
 
 describe('approving a change request in the admin app', () => {
   const app = withApp();
@@ -36,8 +38,11 @@ describe('approving a change request in the admin app', () => {
     const { id } = await open(ada.send, { title: 'Codes for orders', diff });
 
     const page = await app.visit({ path: `/review?change=${id}` });
-    const changes = page.getByRole('listitem').filter({ hasText: 'field orders.code' });
-    await changes.getByText('string · character varying(255)').waitFor();
+    const created = page.getByRole('article', { name: 'field orders.code' });
+    await created.getByText('character varying', { exact: true }).waitFor();
+    await created.getByRole('button', { name: 'SQL' }).click();
+    await created.getByText(/^ALTER TABLE .* ADD COLUMN .*"code"/).waitFor();
+    await page.getByRole('article', { name: 'field orders.note' }).getByText('deleted', { exact: true }).waitFor();
     const section = (title: string) =>
       page.locator('section').filter({ has: page.getByRole('heading', { name: title }) });
     await section('Data loss').getByText('orders.note').waitFor();
@@ -47,6 +52,10 @@ describe('approving a change request in the admin app', () => {
       .filter({ hasText: /(warning|danger) · LOSES_DATA/ });
     await finding.getByText('The policy requires approval.').waitFor();
     await section('Locks').getByText('ACCESS EXCLUSIVE').waitFor();
+    const [approveTop = 0, ...riskTops] = await Promise.all(
+      [page.getByRole('button', { name: 'Approve' }), section('Data loss'), section('Findings')].map(topOf),
+    );
+    expect(Math.max(...riskTops)).to.be.below(approveTop);
     await section('SQL')
       .getByText(/^ALTER TABLE .* ADD COLUMN .*"code"/)
       .waitFor();
@@ -57,10 +66,14 @@ describe('approving a change request in the admin app', () => {
     await page.getByRole('button', { name: 'Dry run' }).click();
     await page.getByText('The dry run succeeded. Nothing was changed.').waitFor();
     expect((await app.client('/fields/orders/note')).status).to.equal(200);
-    await expectAccessible(page);
+    await expectAccessibleInEachLook(page, () => created.waitFor());
 
     const auditor = await app.visit({ path: `/review?change=${id}`, as: await app.user('auditor'), narrow: true });
-    await auditor.getByText(/^ALTER TABLE .* ADD COLUMN .*"code"/).waitFor();
+    await auditor
+      .locator('section')
+      .filter({ has: auditor.getByRole('heading', { name: 'SQL' }) })
+      .getByText(/^ALTER TABLE .* ADD COLUMN .*"code"/)
+      .waitFor();
     expect(await auditor.getByRole('button', { name: 'Dry run' }).count()).to.equal(0);
     await expectFits(auditor);
   });

@@ -1,6 +1,6 @@
 /** A change is proposed in the review, discussed, approved and applied. */
 import { expect } from 'chai';
-import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectAccessibleInEachLook, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 describe('the admin app, change requests by people', () => {
@@ -79,7 +79,7 @@ describe('the admin app, change requests by people', () => {
     expect(title).to.have.nested.property('data.meta.width', 'half');
   });
 
-  it('show first what they change, and are renamed with the keyboard alone', async () => {
+  it('show first what they lose and change, and are renamed with the keyboard alone', async () => {
     await send('/collections', { collection: 'notes', schema: null });
     const snapshot = (await app.client('/schema/snapshot')).json as {
       collections: { collection: string; meta: { note: string | null } }[];
@@ -88,9 +88,9 @@ describe('the admin app, change requests by people', () => {
     await send('/changes', { title: 'A note for notes', snapshot });
     const page = await app.visit({ path: '/review' });
     await page.getByRole('link', { name: /A note for notes/ }).click();
-    await expectCount(page.getByRole('heading', { level: 2 }), 4);
+    await expectCount(page.getByRole('heading', { level: 2 }), 5);
     const order = await page.getByRole('heading', { level: 2 }).allInnerTexts();
-    expect(order).to.deep.equal(['Changes', 'SQL', 'Approvals', 'Comments']);
+    expect(order).to.deep.equal(['No data loss', 'Changes', 'SQL', 'Approvals', 'Comments']);
     const approve = page.getByRole('button', { name: 'Approve' });
     expect(await approve.getAttribute('data-variant')).to.equal('filled');
 
@@ -113,5 +113,26 @@ describe('the admin app, change requests by people', () => {
     await page.getByRole('heading', { name: 'A note for notes and more' }).waitFor();
     await holds(change);
     await expectAccessible(page);
+  });
+
+  it('come first on the page, those that wait for an approval above the others', async () => {
+    const page = await app.visit({ path: '/review' });
+    await page.getByRole('heading', { name: 'Other change requests' }).waitFor();
+    const order = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+    const last = ['Other change requests', 'Import a snapshot', 'Go back to a point in time', 'Edit the schema'];
+    expect(order).to.deep.equal(['Waiting for your approval', ...last]);
+    const section = (title: string) =>
+      page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+    const links = (title: string) => section(title).getByRole('link').allInnerTexts();
+    expect((await links('Waiting for your approval')).join()).to.contain('A note for notes and more');
+    expect((await links('Other change requests')).join())
+      .to.contain('Orders without a note')
+      .and.not.contain('notes');
+    await expectAccessibleInEachLook(page, () => section('Other change requests').waitFor());
+    await section('Waiting for your approval').getByRole('link').first().press('Enter');
+    await page.getByRole('heading', { name: 'A note for notes and more' }).waitFor();
+    await page.goto('/app/review?bring=true');
+    await page.getByRole('heading', { name: 'Other change requests' }).waitFor();
+    expect(await page.getByRole('heading', { level: 2 }).first().innerText()).to.equal('Import a snapshot');
   });
 });

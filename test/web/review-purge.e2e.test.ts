@@ -67,7 +67,7 @@ describe('the review page of the admin app: a deletion that needs permission', (
     await expectAccessible(page);
     await offer.last().click();
     await page.getByText('does not count: the plan was changed after it').waitFor();
-    await page.getByText('Permanent: the trash does not keep it, because the change has the option purge.').waitFor();
+    await page.getByText('Permanent. The trash does not keep it, because the change has the option purge.').waitFor();
     await apply();
     await page.getByText('This request is applied.').waitFor();
     const { rows } = await pool.query(
@@ -99,7 +99,7 @@ describe('the review page of the admin app: a deletion that needs permission', (
     await expectAccessible(page);
     await offer.click();
     await page.getByRole('heading', { name: 'Revert: With a remark' }).waitFor();
-    await page.getByText('Permanent: the trash does not keep it, because the change has the option purge.').waitFor();
+    await page.getByText('Permanent. The trash does not keep it, because the change has the option purge.').waitFor();
     const { data } = (await app.client('/changes?limit=1')).json as { data: { id: string; reverts: string | null }[] };
     expect(data[0]?.reverts).to.equal(id);
     const reverted = await app.client(`/changes/${data[0]?.id}/apply`, { method: 'POST' });

@@ -209,6 +209,13 @@ describe('the review of the admin app', () => {
       keyOf('relations', 'tags', 'label'),
       keyOf('collections', 'old', null),
     ]);
+    const { statements: all } = plan as { statements: [] };
+    expect([...statementsByItem({ statements: all }, items).keys()], 'by their names').to.deep.equal([
+      TITLE,
+      keyOf('collections', 'articles', null),
+      keyOf('fields', 'tags', 'label'),
+      keyOf('collections', 'old', null),
+    ]);
     expect(lossesOf(plan).map(({ collection, until, isForGood }) => [collection, until, isForGood])).to.deep.equal([
       ['articles', '2030-01-01T00:00:00Z', false],
       ['old', null, true],

@@ -143,6 +143,14 @@ export const ownRequestsQuery = (author: string) =>
     },
   });
 
+/** The requests that wait for the user's approval, newest first. */
+export const requestsToApproveQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'list to approve'],
+    queryFn: async ({ signal }) =>
+      (await request('listChanges', { query: { to_approve: true, limit: MOST_LISTED }, signal })).data,
+  });
+
 /** The number of requests that wait for the user's approval. */
 export const toApproveQuery = () =>
   queryOptions({

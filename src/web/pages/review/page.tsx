@@ -10,7 +10,7 @@ import { DraftSource } from './sources/draft-source.js';
 import { FileSource } from './sources/file-source.js';
 import { PastSource } from './sources/base-select.js';
 import { batchQuery } from '../../service/history-queries.js';
-import type { Batch, ChangeRequest, ChangeSummary } from '../../service/types.js';
+import type { Batch, ChangeSummary } from '../../service/types.js';
 import { QueryResult, LoadMoreButton } from '../../shared/problem-alert.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { useBatchChanges } from '../../shared/changes/use-batch-changes.js';
@@ -19,31 +19,28 @@ import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle, Section } from '../../shared/page.js';
 import { abbreviate } from '../../shared/text.js';
 import classes from './review.module.css';
-import { changeQuery } from '../../service/review-queries.js';
-import { Progress, Withdraw, STATES } from '../../shared/change-request/progress.js';
-import { Revert } from '../../shared/change-request/later.js';
-import { Naming } from '../../shared/change-request/naming.js';
-import { Proposal } from '../../shared/change-request/proposal.js';
-import { changesOf } from '../../shared/changes/sentences.js';
+import { STATES } from '../../shared/change-request/progress.js';
 import { Time } from '../../shared/time.js';
-import { requestedDiff, requestedPolicy } from './model/requested-diff.js';
-import { PlannedChange } from './parts/planned-change.js';
-import { ProposedPolicy } from './parts/risks.js';
-import { changesQuery } from '../../service/change-queries.js';
+import { changesQuery, requestsToApproveQuery } from '../../service/change-queries.js';
 import { itemsIn } from '../../service/request.js';
+import { RequestView } from './request-view.js';
 import { UploadForm } from './sources/upload.js';
 import { actorName } from '../../../schema/model/events.js';
 
 /* The start page of reviews. The user can review a file, a past state or a change request. */
 
 /**
- * Users who may propose also see the inputs for files and the draft. Change requests are listed below, newest first.
+ * Change requests come first. Users who may propose also see the inputs for files and the draft.
+ * @param props.isImport true if the user chose to import a file, which then comes first
  */
-function Begin() {
+function Begin({ isImport }: { isImport: boolean }) {
   useTitle('Review');
   const mayPropose = useMay('propose');
-  const requests = useInfiniteQuery(changesQuery());
-  const changes = itemsIn(requests.data?.pages ?? []);
+  const importing = mayPropose && (
+    <Section title="Import a snapshot">
+      <UploadForm />
+    </Section>
+  );
   return (
     <Page>
       <Title order={1} size="h3">
@@ -53,11 +50,9 @@ function Begin() {
         Review a change before you apply it: its statements, data loss and locks.
       </Text>
       <Stack gap="xl">
-        {mayPropose && (
-          <Section title="Import a snapshot">
-            <UploadForm />
-          </Section>
-        )}
+        {isImport && importing}
+        <Inbox />
+        {!isImport && importing}
         <Section title="Go back to a point in time">
           <GoBack />
         </Section>
@@ -68,14 +63,37 @@ function Begin() {
             </Text>
           </Section>
         )}
-        {changes.length > 0 && (
-          <Section title="Change requests">
-            <Requests changes={changes} />
-            <LoadMoreButton of={requests}>Show older requests</LoadMoreButton>
-          </Section>
-        )}
       </Stack>
     </Page>
+  );
+}
+
+/** Lists the requests that wait for the user's approval, and then the others, newest first. */
+function Inbox() {
+  const { data: waiting = [] } = useQuery(requestsToApproveQuery());
+  const requests = useInfiniteQuery(changesQuery());
+  const ids = new Set(waiting.map(({ id }) => id));
+  return (
+    <>
+      {waiting.length > 0 && (
+        <Section title="Waiting for your approval">
+          <Requests changes={waiting} />
+        </Section>
+      )}
+      <QueryResult query={requests} label="Loading the change requests">
+        {({ pages }) => {
+          const others = itemsIn(pages).filter(({ id }) => !ids.has(id));
+          if (others.length === 0 && waiting.length > 0 && !requests.hasNextPage) return null;
+          return (
+            <Section title={waiting.length > 0 ? 'Other change requests' : 'Change requests'}>
+              {others.length === 0 && <Text size="sm">No change requests. Propose a change in its review.</Text>}
+              <Requests changes={others} />
+              <LoadMoreButton of={requests}>Show older requests</LoadMoreButton>
+            </Section>
+          );
+        }}
+      </QueryResult>
+    </>
   );
 }
 
@@ -125,77 +143,6 @@ function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** Number of changes that are shown before the actions. */
-const AT_FIRST = 20;
-
-/**
- * Shows a change request, and refetches it while it is open. If the service does not respond, the last progress stays
- * with a message.
- */
-function RequestView({ id }: { id: string }) {
-  useTitle('Change request · Review');
-  const query = useQuery(changeQuery(id));
-  return (
-    <Page>
-      <QueryResult query={query} label="Loading the change request">
-        {(request) => <Request request={request} isLost={query.error !== null} />}
-      </QueryResult>
-    </Page>
-  );
-}
-
-function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean }) {
-  const { state, title, author, reason, opened_at: at, collections, result, planned } = request;
-  const { color, words } = STATES[state];
-  const mayReadHistory = useMay('readHistory');
-  return (
-    <Stack gap="md">
-      <div>
-        <Group gap="sm">
-          <Title order={1} size="h3">
-            {title === null ? `Change of ${abbreviate(collections.join(', '), 120)}` : abbreviate(title, 200)}
-          </Title>
-          <Badge color={color} variant="light" className={classes.state} role="status">
-            {state}
-          </Badge>
-        </Group>
-        <Text mt={4}>This request {words}.</Text>
-        <Text size="sm" c="dimmed">
-          {actorName(author)}, <Time at={at} />
-          {reason !== null && `: ${abbreviate(reason, 300)}`}
-        </Text>
-        {isLost && <Text size="sm">The service does not respond. This is the last known state.</Text>}
-      </div>
-      <Naming request={request} />
-      <Progress request={request} />
-      <ProposedChanges request={request} />
-      {planned != null && <PlannedChange request={request} planned={planned} />}
-      <Proposal request={request} />
-      <Group gap="sm">
-        {result !== null && mayReadHistory && (
-          <Button renderRoot={(props) => <Link {...props} to="/review" search={{ done: result.batch }} />}>
-            Show applied changes
-          </Button>
-        )}
-        <Revert request={request} />
-        <Withdraw request={request} />
-      </Group>
-    </Stack>
-  );
-}
-
-function ProposedChanges({ request }: { request: ChangeRequest }) {
-  const diff = requestedDiff(request.document.content);
-  const policy = requestedPolicy(request);
-  if (policy !== null) return <ProposedPolicy from={request.planned?.policy?.from ?? null} to={policy} />;
-  if (diff === null) return null;
-  return (
-    <Section title="Changes">
-      <ChangeList changes={changesOf(diff)} first={AT_FIRST} hasTotal />
-    </Section>
   );
 }
 
@@ -287,5 +234,5 @@ export function ReviewPage() {
   if (to !== undefined) return <PastSource key={to} to={String(to)} />;
   if (file !== undefined) return <FileSource key={file} search={{ ...search, file }} onChange={onChange} />;
   if (mayPropose && bring !== true && !isEmpty(draft)) return <DraftSource draft={draft} />;
-  return <Begin />;
+  return <Begin isImport={bring === true} />;
 }

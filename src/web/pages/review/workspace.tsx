@@ -10,7 +10,7 @@ import { useMay } from '../../service/session.js';
 import { counted } from '../../shared/text.js';
 import { conflictsOf, deletedCollections } from './model/items.js';
 import { ActionBar } from './parts/action-bar.js';
-import { ChangesPane, Outline, TotalCounts } from './parts/changes-pane.js';
+import { ChangesPane, Counts, Outline } from './parts/changes-pane.js';
 import { ConcurrentConflicts, ConcurrentChangesNote, NoChangesPage, ConflictChoices } from './parts/notes.js';
 import { Risks } from './parts/risks.js';
 import { type Source, type Review, useReview } from './use-review.js';
@@ -59,7 +59,7 @@ export function Workspace({ source }: { source: Source }) {
               </Text>
             )}
           </h1>
-          <TotalCounts review={review} />
+          <Counts items={review.carriedOut} />
         </Group>
         <Text component="div" size="sm" c="dimmed" flex={1} miw={280}>
           {source.about}

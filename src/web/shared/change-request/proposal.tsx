@@ -4,7 +4,7 @@ import type { RequestAction } from '../../service/change-queries.js';
 import { ServiceError } from '../../service/send.js';
 import type { ChangeRequest } from '../../service/types.js';
 import { useMay, useSession } from '../../service/session.js';
-import { abbreviate } from '../text.js';
+import { abbreviate, counted } from '../text.js';
 import { Caution, useLacksReason } from '../form.js';
 import { ConfirmButton, SteadyButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
@@ -180,11 +180,13 @@ interface ApplyProps {
 
 function Apply({ request: { planned, collections, reason }, doing, isMain }: ApplyProps) {
   const lacksReason = useLacksReason(reason);
+  const loses = planned?.loses ?? [];
+  const deleted = loses.filter(({ field }) => field === null).length;
   return (
     <>
       <ConfirmButton
-        {...(isMain && { variant: 'filled' })}
-        label="Apply"
+        {...(isMain && { variant: 'filled', ...(loses.length > 0 && { color: 'red.8' }) })}
+        label={deleted === 0 ? 'Apply' : `Apply: delete ${counted(deleted, 'collection')}`}
         sure={planned?.loses.length === 0 ? null : 'Yes, apply it'}
         about={collections.join(', ')}
         disabled={planned?.fresh !== true || lacksReason}

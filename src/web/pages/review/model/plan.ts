@@ -1,6 +1,6 @@
 /** Groups a plan by items. */
 import { groupBy } from '../../../shared/group-by.js';
-import type { Finding, Plan, Problem } from '../../../service/types.js';
+import type { ChangeRequest, Finding, Plan, Problem } from '../../../service/types.js';
 import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 
 export type Statement = Plan['statements'][number];
@@ -8,13 +8,21 @@ export type LockedTable = NonNullable<Plan['tables']>[number];
 
 /**
  * Returns the statements of a plan by the key of their item. Statements without an item are listed by collection:
- * `collections`.
+ * `collections`. The plan of a change request has no events, so its statements are assigned by their names.
  */
-export function statementsByItem(plan: Pick<Plan, 'statements' | 'events'>, items: readonly Item[]) {
+export function statementsByItem(
+  { statements: all, events = [] }: Pick<Plan, 'statements'> & Partial<Pick<Plan, 'events'>>,
+  items: readonly Item[],
+) {
   const keys = new Set(items.map(({ key }) => key));
+  const objects = new Map(
+    items.flatMap(({ part, collection, key }) => (part === 'objects' ? [[collection, key]] : [])),
+  );
   const statements = new Map<string, Statement[]>();
-  for (const statement of plan.statements) {
-    const key = itemOf(statement, plan, keys);
+  for (const statement of all) {
+    const event = events[statement.event];
+    const object = event === undefined ? objects.get(statement.collection) : undefined;
+    const key = object ?? itemOf(statement, event, keys);
     const own = statements.get(key);
     if (own === undefined) statements.set(key, [statement]);
     else own.push(statement);
@@ -29,10 +37,12 @@ const PART_OF: Readonly<Record<string, Part>> = {
   object: 'objects',
 };
 
-function itemOf(statement: Statement, { events }: Pick<Plan, 'events'>, keys: ReadonlySet<string>): string {
-  const { collection, field } = statement;
-  const event = events[statement.event];
-  const part = PART_OF[event?.type.split('.')[0] ?? ''] ?? 'collections';
+function itemOf(
+  { collection, field }: Statement,
+  event: Plan['events'][number] | undefined,
+  keys: ReadonlySet<string>,
+): string {
+  const part = PART_OF[event?.type.split('.')[0] ?? ''] ?? (field === null ? 'collections' : 'fields');
   const candidates = [
     ...(event === undefined ? [] : keysOfView(event)),
     keyOf(part, collection, part === 'collections' ? null : field),
@@ -115,6 +125,8 @@ export interface Loss {
   until: string | null;
   /** The service's message. */
   message: string;
+  /** True if the trash keeps the data. */
+  isKept: boolean;
   isForGood: boolean;
 }
 
@@ -135,9 +147,23 @@ export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' |
       const why = about.find(({ code }) => code === NOT_KEPT) ?? about.find(({ code }) => code === 'LOSES_DATA');
       const { message, level } = why ?? { message: summary, level: 'note' };
       const isForGood = until === null && (plan.accepted !== null || level === 'danger');
-      return { key: `${index}`, collection, field, until, message, isForGood };
+      return { key: `${index}`, collection, field, until, message, isKept: until !== null, isForGood };
     });
 }
+
+/** Returns the losses of a change request. Its plan does not tell until when the trash keeps the data. */
+export const requestedLosses = (loses: NonNullable<ChangeRequest['planned']>['loses']): Loss[] =>
+  loses.map(({ collection, field, kept, why_not: why }, index) => ({
+    key: `${index}`,
+    collection,
+    field,
+    until: null,
+    message: kept
+      ? 'The trash keeps it for a limited time.'
+      : `The trash does not keep it${why === null ? '' : `, because ${why}`}.`,
+    isKept: kept,
+    isForGood: !kept,
+  }));
 
 /** Codes of findings that another part of the page shows. */
 const TOLD: ReadonlySet<string> = new Set(['LOSES_DATA', NOT_KEPT]);
@@ -154,11 +180,8 @@ export function otherFindings(findings: readonly Finding[]): Finding[] {
     shown.add(key);
     return true;
   });
-  return sortByLevel(own);
+  return own.sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
 }
-
-export const sortByLevel = (findings: readonly Finding[]): Finding[] =>
-  [...findings].sort((one, other) => LEVELS.indexOf(other.level) - LEVELS.indexOf(one.level));
 
 /** Returns the statements as a script that runs in one transaction, with comments. */
 export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {

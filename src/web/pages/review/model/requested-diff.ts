@@ -4,9 +4,11 @@ import type { Acknowledgement } from '../../../../schema/policy.js';
 import type { Policy } from '../../../service/operations-queries.js';
 import type { ApplyInput } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
+import type { ShownChange } from '../use-review.js';
+import { byCollection, itemsOf } from './items.js';
 
 /** Null if the document was erased or contains another operation. */
-export function requestedDiff(content: unknown): Partial<SchemaDiff> | null {
+function requestedDiff(content: unknown): Partial<SchemaDiff> | null {
   const input = memberOf(content, 'input');
   const diff = memberOf(memberOf(input, 'body'), 'diff');
   return isObject(diff) ? diff : null;
@@ -35,5 +37,23 @@ export function applyingOf(
     ...(Array.isArray(acknowledged) && { acknowledge: acknowledged as Acknowledgement[] }),
   };
 }
+
+/** Returns the changes of the request as a review shows them. Null if its document is not a diff. */
+export function shownChangeOf(request: Pick<ChangeRequest, 'document' | 'online' | 'reason'>): ShownChange | null {
+  const input = memberOf(request.document.content, 'input');
+  const hash = memberOf(memberOf(input, 'body'), 'hash');
+  const applying = applyingOf(request, typeof hash === 'string' ? hash : '');
+  const original = requestedDiff(request.document.content);
+  if (applying === null || original === null) return null;
+  const items = itemsOf(original);
+  return { original, items, groups: byCollection(items), applying, why: request.reason ?? '', ...EVERYTHING };
+}
+
+/** Nothing of a change request can be excluded. */
+const EVERYTHING: Pick<ShownChange, 'leftOut' | 'leave' | 'problems'> = {
+  leftOut: new Set(),
+  leave: () => undefined,
+  problems: { at: new Map(), elsewhere: [] },
+};
 
 const memberOf = (value: unknown, member: string): unknown => (isObject(value) ? value[member] : undefined);

@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import {
   type KeyboardEvent,
+  type ReactNode,
   type RefObject,
   useCallback,
   useEffect,
@@ -10,12 +11,12 @@ import {
   useDeferredValue,
   useState,
 } from 'react';
-import { Checkbox, Group, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Item } from '../model/items.js';
 import { statementsByItem, type LockedTable, type Located } from '../model/plan.js';
-import type { Review } from '../use-review.js';
+import type { Review, ShownChange } from '../use-review.js';
 import { ItemCard } from './item-card.js';
 import classes from './parts.module.css';
 import { relationsQuery } from '../../../service/queries.js';
@@ -101,8 +102,11 @@ const SIGNS = [
   ['−', 'removed', 'removed'],
 ] as const;
 
-/** @param props.items the selected changes */
-function Counts({ items }: { items: readonly Item[] }) {
+/**
+ * Shows numbers of changes: `+12 ~3 −70`.
+ * @param props.items the selected changes
+ */
+export function Counts({ items }: { items: readonly Item[] }) {
   const shown = useMemo(() => dropContents(items), [items]);
   if (items.length === 0) return <span className={classes.none}>excluded</span>;
   return (
@@ -120,22 +124,20 @@ function Counts({ items }: { items: readonly Item[] }) {
   );
 }
 
-/** Shows the number of selected changes of a review: `+12 ~3 −70`. */
-export const TotalCounts = ({ review: { carriedOut } }: { review: Review }) => <Counts items={carriedOut} />;
-
 interface CollectionHeadProps {
   collection: string;
   items: readonly Item[];
-  review: Review;
+  review: ShownChange;
   table: LockedTable | undefined;
   canChoose: boolean;
+  heading: 'h2' | 'h3';
 }
 
 /**
  * Shows the heading of a collection. A new collection has neither a size nor a history.
  * @param props.table the table as the plan locks it. Undefined if it is not locked, so that its size is unknown
  */
-function CollectionHead({ collection, items, review, table, canChoose }: CollectionHeadProps) {
+function CollectionHead({ collection, items, review, table, canChoose, heading: Heading }: CollectionHeadProps) {
   const out = items.filter(({ key }) => review.leftOut.has(key)).length;
   const keys = items.flatMap(({ key, members }) => [key, ...members.map((member) => member.key)]);
   return (
@@ -150,9 +152,9 @@ function CollectionHead({ collection, items, review, table, canChoose }: Collect
             onChange={(event) => review.leave(keys, !event.currentTarget.checked)}
           />
         )}
-        <h2 className={classes.collection}>
+        <Heading className={classes.collection}>
           <Name of={collection} />
-        </h2>
+        </Heading>
       </Group>
       {items.every(({ part }) => part === 'objects') ||
       items.some(({ part, mark }) => part === 'collections' && mark === 'made') ? null : (
@@ -191,6 +193,78 @@ function Hits({ collection, table }: { collection: string; table: LockedTable | 
 
 type Row = { kind: 'head'; collection: string; items: readonly Item[] } | { kind: 'item'; item: Item };
 
+interface PlannedDetails {
+  statements: Parameters<typeof statementsByItem>[0]['statements'];
+  events?: Parameters<typeof statementsByItem>[0]['events'];
+  tables?: readonly LockedTable[];
+}
+
+interface ChangeRowOptions {
+  review: ShownChange;
+  /** Undefined until there is a plan. */
+  plan: PlannedDetails | undefined;
+  /** True if the user can exclude changes. */
+  canChoose: boolean;
+  /** The level of the headings with the names of collections. */
+  heading: 'h2' | 'h3';
+  /** Renders further content of a change. */
+  children?: (item: Item) => ReactNode;
+}
+
+/** Returns the rows with the changes by collection, and a function that renders one. */
+function useChangeRows({ review, plan, canChoose, heading, children }: ChangeRowOptions) {
+  const { items, groups } = review;
+  const rows = useMemo(() => rowsOf(groups), [groups]);
+  const statements = useMemo(() => (plan === undefined ? new Map() : statementsByItem(plan, items)), [plan, items]);
+  const tables = useMemo(() => new Map((plan?.tables ?? NONE).map((table) => [table.table, table])), [plan]);
+  const renderRow = (row: Row) =>
+    row.kind === 'head' ? (
+      <CollectionHead
+        collection={row.collection}
+        items={row.items}
+        review={review}
+        table={tables.get(row.collection)}
+        canChoose={canChoose}
+        heading={heading}
+      />
+    ) : (
+      <ItemCard
+        item={row.item}
+        review={review}
+        statements={statements.get(row.item.key) ?? NONE}
+        tables={tables}
+        canChoose={canChoose}
+      >
+        {children?.(row.item)}
+      </ItemCard>
+    );
+  return { rows, renderRow };
+}
+
+/** Number of rows that are rendered at first, and that each click adds. */
+const MOST_ROWS = 40;
+
+/** Shows the changes without a scroll area of their own. The first rows are rendered, and the others on request. */
+export function ChangeRows(options: Omit<ChangeRowOptions, 'canChoose' | 'heading'>) {
+  const { rows, renderRow } = useChangeRows({ ...options, canChoose: false, heading: 'h3' });
+  const [most, setMost] = useState(MOST_ROWS);
+  const rest = rows.slice(most).filter(({ kind }) => kind === 'item').length;
+  return (
+    <div>
+      {rows.slice(0, most).map((row) => (
+        <div key={rowKey(row)} className={classes.row}>
+          {renderRow(row)}
+        </div>
+      ))}
+      {rest > 0 && (
+        <Button variant="default" size="xs" onClick={() => setMost(most + MOST_ROWS)}>
+          Show more changes ({rest.toLocaleString()})
+        </Button>
+      )}
+    </div>
+  );
+}
+
 interface ChangesPaneProps {
   review: Review;
   canChoose: boolean;
@@ -202,11 +276,8 @@ const NONE = [] as const;
 
 /** @param props.canChoose true if the user can exclude changes */
 export function ChangesPane({ review, canChoose, wanted }: ChangesPaneProps) {
-  const { items, groups, plan } = review;
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useMemo(() => rowsOf(groups), [groups]);
-  const statements = useMemo(() => (plan === undefined ? new Map() : statementsByItem(plan, items)), [plan, items]);
-  const tables = useMemo(() => new Map((plan?.tables ?? NONE).map((table) => [table.table, table])), [plan]);
+  const { rows, renderRow } = useChangeRows({ review, plan: review.plan, canChoose, heading: 'h2' });
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -235,23 +306,7 @@ export function ChangesPane({ review, canChoose, wanted }: ChangesPaneProps) {
             if (row === undefined) return null;
             return (
               <div key={key} ref={virtual.measureElement} data-index={index} className={classes.row}>
-                {row.kind === 'head' ? (
-                  <CollectionHead
-                    collection={row.collection}
-                    items={row.items}
-                    review={review}
-                    table={tables.get(row.collection)}
-                    canChoose={canChoose}
-                  />
-                ) : (
-                  <ItemCard
-                    item={row.item}
-                    review={review}
-                    statements={statements.get(row.item.key) ?? NONE}
-                    tables={tables}
-                    canChoose={canChoose}
-                  />
-                )}
+                {renderRow(row)}
               </div>
             );
           })}

@@ -14,7 +14,7 @@ import {
   sentencesOf,
 } from '../model/sentences.js';
 import type { LockedTable, Statement } from '../model/plan.js';
-import type { Review } from '../use-review.js';
+import type { ShownChange } from '../use-review.js';
 import { Statements } from './risks.js';
 import classes from './parts.module.css';
 import { addressOf } from '../../../service/review-queries.js';
@@ -142,7 +142,7 @@ const isTelling = (value: unknown): boolean =>
 /* Exports one change: as a command, a diff, or YAML. */
 
 /** Copies only this change of the reviewed schema. The text contains no token. */
-function CopyMenu({ item, review }: { item: Item; review: Review }) {
+function CopyMenu({ item, review }: { item: Item; review: ShownChange }) {
   const { copy, copied } = useCopy();
   const { items, applying, original } = review;
   const others = () => new Set(items.filter(({ key }) => key !== item.key).map(({ key }) => key));
@@ -205,16 +205,18 @@ const kindOf = (item: Item): string => (item.part === 'objects' ? kindWords(item
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-export interface CardProps {
+interface CardProps {
   item: Item;
-  review: Review;
+  review: ShownChange;
   statements: readonly Statement[];
   tables: ReadonlyMap<string, LockedTable>;
   canChoose: boolean;
+  /** Further content below the change. */
+  children?: ReactNode;
 }
 
 /** Shows an item with its errors. Excluding a new object also excludes its dependents. */
-export function ItemCard({ item, review, statements, tables, canChoose }: CardProps) {
+export function ItemCard({ item, review, statements, tables, canChoose, children }: CardProps) {
   const { leftOut, leave, items, problems } = review;
   const isOut = leftOut.has(item.key);
   const name = named`${kindOf(item)} ${titleOf(item)}`;
@@ -268,6 +270,7 @@ export function ItemCard({ item, review, statements, tables, canChoose }: CardPr
           <SqlPart statements={statements} tables={tables} />
         </div>
       )}
+      {children}
     </article>
   );
 }
@@ -309,7 +312,7 @@ function MemberPart({
 }: {
   item: Item;
   member: Member;
-  review: Review;
+  review: ShownChange;
   canChoose: boolean;
 }) {
   const isOut = review.leftOut.has(item.key) || review.leftOut.has(member.key);

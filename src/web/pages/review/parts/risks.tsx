@@ -1,6 +1,6 @@
 import { Button, Text, Checkbox, Table, Code } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
-import type { Finding } from '../../../service/types.js';
+import type { ChangeRequest, Finding } from '../../../service/types.js';
 import { abbreviate, sizeText } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
@@ -156,7 +156,8 @@ interface RisksProps {
 }
 
 /**
- * Shows the risks. "No data loss" is shown only once there is a plan. Findings that the policy blocks are not repeated.
+ * Shows the risks of a review. "No data loss" is shown only once there is a plan. Findings that the policy blocks are
+ * not repeated.
  */
 export function Risks({ review, warnings }: RisksProps) {
   const { plan, isPlanning, stops } = review;
@@ -170,7 +171,42 @@ export function Risks({ review, warnings }: RisksProps) {
   return (
     <aside className={classes.risks} aria-label="Risks" tabIndex={0}>
       {isPlanning && plan === undefined && <Text c="dimmed">Planning …</Text>}
-      {plan !== undefined && losses.length + others.length === 0 && (
+      <RiskSections
+        isSafe={plan !== undefined && losses.length + stops.length + others.length === 0}
+        losses={losses}
+        findings={others}
+        tables={plan?.tables ?? []}
+        stopped={
+          <Stopped review={review}>{(finding) => <ReviewedFinding finding={finding} review={review} />}</Stopped>
+        }
+      >
+        {(finding) => <ReviewedFinding finding={finding} review={review} />}
+      </RiskSections>
+    </aside>
+  );
+}
+
+interface RiskSectionsProps {
+  /** True if the plan has no risks. */
+  isSafe: boolean;
+  losses: readonly Loss[];
+  /** Objects that the change restores from the trash. */
+  returns?: NonNullable<ChangeRequest['planned']>['returns'];
+  findings: readonly Finding[];
+  /** Existing tables that the change locks. */
+  tables: readonly LockedTable[];
+  /** The findings that the policy blocks. */
+  stopped?: ReactNode;
+  /** Renders a finding. */
+  children: (finding: Finding) => ReactNode;
+}
+
+/** Shows the risks of any change: data loss first, then findings and locks. */
+export function RiskSections(props: RiskSectionsProps) {
+  const { isSafe, losses, returns = [], findings, tables, stopped, children } = props;
+  return (
+    <>
+      {isSafe && (
         <section className={classes.section}>
           <h2>No data loss</h2>
           <Text size="sm">The change loses no data, rewrites no table and cannot fail on existing rows.</Text>
@@ -179,16 +215,31 @@ export function Risks({ review, warnings }: RisksProps) {
       <RiskSection title="Data loss" tone="bad" of={losses} alike={lossGroup}>
         {(loss) => <Lost loss={loss} />}
       </RiskSection>
-      <Stopped review={review}>{(finding) => <ReviewedFinding finding={finding} review={review} />}</Stopped>
-      <RiskSection title="Findings" tone="warn" of={others} alike={findingGroup}>
-        {(finding) => <ReviewedFinding finding={finding} review={review} />}
+      <RiskSection title="Restored from the trash" of={returns}>
+        {({ kept_until: until, collection, field }) => (
+          <>
+            <PlaceName>{locationText({ collection, field })}</PlaceName>
+            <br />
+            {until === null ? 'The trash no longer has it.' : <RestoredUntil at={until} />}
+          </>
+        )}
       </RiskSection>
-      <RiskSection title="Locks" of={plan?.tables ?? []}>
+      {stopped}
+      <RiskSection title="Findings" tone="warn" of={findings} alike={findingGroup}>
+        {children}
+      </RiskSection>
+      <RiskSection title="Locks" of={tables}>
         {(table) => <LockNote table={table} />}
       </RiskSection>
-    </aside>
+    </>
   );
 }
+
+const RestoredUntil = ({ at }: { at: string }) => (
+  <>
+    With its data. The trash purges it <Time at={at} />.
+  </>
+);
 
 /** The maximum number shown. */
 const MAX_RISKS_SHOWN = 100;
@@ -211,7 +262,7 @@ interface RiskGroup {
 }
 
 /** Renders nothing for an empty list. A group shows the number of its entries, and lists them when it is opened. */
-export function RiskSection<T>({ title, tone, of, alike, children }: RiskSectionProps<T>) {
+function RiskSection<T>({ title, tone, of, alike, children }: RiskSectionProps<T>) {
   const groups = useMemo(() => groupAlike(of, alike), [of, alike]);
   if (of.length === 0) return null;
   return (
@@ -273,19 +324,19 @@ function groupAlike<T>(of: readonly T[], alike?: (each: T) => RiskGroup): Group<
   );
 }
 
-export const findingGroup = ({ level, code }: Pick<Finding, 'level' | 'code'>): RiskGroup => ({
+const findingGroup = ({ level, code }: Pick<Finding, 'level' | 'code'>): RiskGroup => ({
   key: `${level} ${code}`,
   text: <CodeText level={level} code={code} />,
 });
 
-function lossGroup({ until, isForGood }: Loss): RiskGroup {
-  if (until !== null) return { key: 'kept', text: 'data that the trash keeps' };
+function lossGroup({ isKept, isForGood }: Loss): RiskGroup {
+  if (isKept) return { key: 'kept', text: 'data that the trash keeps' };
   return isForGood
     ? { key: 'permanent', text: 'permanent data loss' }
     : { key: 'unknown', text: 'data that the trash may keep' };
 }
 
-export const PlaceName = ({ children }: { children: string }) => (
+const PlaceName = ({ children }: { children: string }) => (
   <strong>
     <Name of={children} />
   </strong>
@@ -359,7 +410,7 @@ const LOCKS: Readonly<Record<string, string>> = {
   'SHARE UPDATE EXCLUSIVE': 'allows reads and writes',
 };
 
-export function LockNote({ table: { table, lock, ...size } }: { table: LockedTable }) {
+function LockNote({ table: { table, lock, ...size } }: { table: LockedTable }) {
   const facts = [LOCKS[lock] ?? lock, sizeText(size) ?? 'size unknown'];
   return (
     <>

@@ -1,12 +1,10 @@
 /**
- * Shows the effect of a change request on the current schema: deletions, findings, locks and SQL. Admins can start a
- * dry run.
+ * Shows a change request like a review: data loss, findings, locks, each change with its SQL, and the whole SQL. Admins
+ * can start a dry run.
  */
 import { Button, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
-import { abbreviate } from '../../../shared/text.js';
-import { locationText } from '../../../../schema/model/location.js';
 import { infoQuery } from '../../../service/queries.js';
 import { rehearse } from '../../../service/review-queries.js';
 import type { ChangeRequest, Finding, Plan } from '../../../service/types.js';
@@ -16,69 +14,74 @@ import { PermitPurge } from '../../../shared/change-request/later.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { Section } from '../../../shared/page.js';
 import { SteadyButton } from '../../../shared/buttons.js';
-import { Time } from '../../../shared/time.js';
-import { applyingOf } from '../model/requested-diff.js';
-import { sortByLevel } from '../model/plan.js';
-import { FindingNote, LockNote, PlaceName, RiskSection, Statements, findingGroup } from './risks.js';
+import { applyingOf, requestedPolicy } from '../model/requested-diff.js';
+import { stopsOf } from '../model/policy.js';
+import { otherFindings, requestedLosses } from '../model/plan.js';
+import type { ShownChange } from '../use-review.js';
+import { ChangeRows } from './changes-pane.js';
+import { FindingNote, ProposedPolicy, RiskSections, Statements } from './risks.js';
 import classes from './parts.module.css';
 
 type PlannedDetails = NonNullable<ChangeRequest['planned']>;
 
 interface Props {
   request: ChangeRequest;
-  planned: PlannedDetails;
+  /** Null if the request changes no schema, or if its document was erased. */
+  change: ShownChange | null;
 }
 
-export function PlannedChange({ request, planned }: Props) {
-  const { loses, returns, findings, tables, statements, errors, policy } = planned;
-  const mayCarryOut = useMay('carryOut');
-  const sorted = useMemo(() => sortByLevel(findings), [findings]);
+export function RequestedChange({ request, change }: Props) {
+  const { planned = null } = request;
+  const changes = <RequestedParts request={request} change={change} />;
+  if (planned === null) return changes;
   return (
     <>
-      <RiskSection title="Data loss" tone="bad" of={loses}>
-        {({ kept, why_not: why, ...place }) => (
-          <>
-            <PlaceName>{locationText(place)}</PlaceName>
-            <br />
-            {kept
-              ? 'The trash keeps it for a limited time.'
-              : `Permanent: the trash does not keep it${why === null ? '' : `, because ${abbreviate(why, 600)}`}.`}
-          </>
-        )}
-      </RiskSection>
-      <RiskSection title="Restored from the trash" of={returns}>
-        {({ kept_until: until, collection, field }) => (
-          <>
-            <PlaceName>{locationText({ collection, field })}</PlaceName>
-            <br />
-            {until === null ? 'The trash no longer has it.' : <Until at={until} />}
-          </>
-        )}
-      </RiskSection>
-      <RiskSection title="Findings" tone="warn" of={sorted} alike={findingGroup}>
-        {(finding) => <JudgedFinding finding={finding} />}
-      </RiskSection>
-      <RiskSection title="Locks" of={tables}>
-        {(table) => <LockNote table={table} />}
-      </RiskSection>
-      {errors === null && policy === null && (
-        <Section title="SQL">
-          {request.online && (
-            <Text size="sm">Online: the service prepares long operations first and keeps the tables available.</Text>
-          )}
-          <Sql statements={statements} tables={tables} />
-          {mayCarryOut && request.allowed.includes('apply') && <DryRun request={request} />}
-        </Section>
-      )}
+      <RequestedRisks planned={planned} />
+      {changes}
+      {hasSchemaPlan(planned) && <PlannedSql request={request} planned={planned} />}
     </>
   );
 }
 
-const Until = ({ at }: { at: string }) => (
-  <>
-    With its data. The trash purges it <Time at={at} />.
-  </>
-);
+function RequestedParts({ request, change }: Props) {
+  const { planned } = request;
+  const policy = requestedPolicy(request);
+  if (policy !== null) return <ProposedPolicy from={planned?.policy?.from ?? null} to={policy} />;
+  if (change === null) return null;
+  return (
+    <Section title="Changes">
+      <ChangeRows review={change} plan={planned ?? undefined} />
+    </Section>
+  );
+}
+
+/** True if the request still fits the schema and changes it. */
+const hasSchemaPlan = ({ errors, policy }: PlannedDetails): boolean => errors === null && policy === null;
+
+function RequestedRisks({ planned }: { planned: PlannedDetails }) {
+  const { loses, returns, findings, tables } = planned;
+  const losses = useMemo(() => requestedLosses(loses), [loses]);
+  const sorted = useMemo(() => judgedFirst(findings), [findings]);
+  return (
+    <RiskSections
+      isSafe={hasSchemaPlan(planned) && losses.length + sorted.length === 0}
+      losses={losses}
+      returns={returns}
+      findings={sorted}
+      tables={tables}
+    >
+      {(finding) => <JudgedFinding finding={finding} />}
+    </RiskSections>
+  );
+}
+
+/** Returns the findings for which the policy requires something, and then the others. */
+function judgedFirst(findings: readonly Finding[]): Finding[] {
+  const judged = stopsOf(findings, NOTHING).map(({ finding }) => finding);
+  return [...judged, ...otherFindings(findings.filter(({ action }) => ACTIONS[action ?? ''] === undefined))];
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 const ACTIONS: Readonly<Record<string, string>> = {
   approve: 'The policy requires approval.',
@@ -97,6 +100,19 @@ function JudgedFinding({ finding }: { finding: Finding }) {
         </Text>
       )}
     </>
+  );
+}
+
+function PlannedSql({ request, planned }: { request: ChangeRequest; planned: PlannedDetails }) {
+  const mayCarryOut = useMay('carryOut');
+  return (
+    <Section title="SQL">
+      {request.online && (
+        <Text size="sm">Online: the service prepares long operations first and keeps the tables available.</Text>
+      )}
+      <Sql statements={planned.statements} tables={planned.tables} />
+      {mayCarryOut && request.allowed.includes('apply') && <DryRun request={request} />}
+    </Section>
   );
 }
 
