@@ -228,8 +228,8 @@ describe('a single change request', () => {
       ],
       rejection: { by: BOB, at: AT, position: 8, text: 'no, do not' },
       comments: [
-        { by: BOB, at: AT, position: 9, text: null },
-        { by: BOB, at: AT, position: 10, text: null },
+        { by: BOB, at: AT, position: 9, text: null, place: null },
+        { by: BOB, at: AT, position: 10, text: null, place: null },
       ],
     });
     const quiet = { ...open, proposal: { ...PROPOSAL, rejection: null, approvals: [], comments: [] } };

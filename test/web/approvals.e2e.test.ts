@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { diffOf, newPerson, open, without } from '../features/change-requests/people.js';
-import { expectAccessible, expectAccessibleInEachLook, expectFits, withApp } from '../support/app.js';
+import { expectAccessible, expectAccessibleInEachLook, expectCount, expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const field = (name: string) => ({ field: name, type: 'string', interface: 'input', schema: {} });
@@ -76,6 +76,35 @@ describe('approving a change request in the admin app', () => {
       .waitFor();
     expect(await auditor.getByRole('button', { name: 'Dry run' }).count()).to.equal(0);
     await expectFits(auditor);
+  });
+
+  it('shows comments beside the change that they are about, and adds one with the keyboard alone', async () => {
+    const { id } = await open(app.client, {
+      title: 'Orders have no titles',
+      diff: await diffOf(app.client, without('orders', 'title')),
+    });
+    const place = { part: 'fields', collection: 'orders', field: 'title' };
+    await send(`/changes/${id}/comment`, { comment: 'Who prints them?', place });
+    const page = await app.visit({ path: `/review?change=${id}` });
+    const change = page.getByRole('article', { name: 'field orders.title' });
+    await change.getByText('Who prints them?').waitFor();
+    const add = change.getByRole('button', { name: 'Comment on field orders.title' });
+    await add.press('Enter');
+    const text = change.getByRole('textbox', { name: 'Comment on field orders.title' });
+    await text.and(page.locator(':focus')).waitFor();
+    await expectAccessibleInEachLook(page, () => text.waitFor());
+    await page.keyboard.type('Nobody since May');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await change.getByText('Nobody since May').waitFor();
+    await add.and(page.locator(':focus')).waitFor();
+    const all = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Comments' }) });
+    await expectCount(all.getByText('on field orders.title'), 2);
+    await all.getByText('Nobody since May').waitFor();
+
+    const auditor = await app.visit({ path: `/review?change=${id}`, as: await app.user('auditor') });
+    await auditor.getByRole('article').getByText('Nobody since May').waitFor();
+    expect(await auditor.getByRole('button', { name: 'Comment' }).count()).to.equal(0);
   });
 
   it('names the authors, and shows whether each approval counts, and why not', async () => {

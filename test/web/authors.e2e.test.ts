@@ -60,7 +60,7 @@ describe('the admin app for authors', () => {
     // The page shows the actions of others without a reload.
     const admin = await app.visit({ path: '/' });
     await admin.getByRole('link', { name: /Review.*1 request waits for your approval/ }).waitFor();
-    await page.getByLabel('Comment').fill('For the newsletter');
+    await page.getByLabel('Comment', { exact: true }).fill('For the newsletter');
     await button(page, 'Comment').click();
     await page.getByRole('paragraph').filter({ hasText: 'For the newsletter' }).waitFor();
     await send(`/changes/${id}/comment`, { comment: 'Why not 100?' });

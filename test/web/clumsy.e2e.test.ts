@@ -45,13 +45,13 @@ describe('repeated clicks and keys in the admin app', () => {
       lost += 1;
       await route.abort();
     });
-    await page.getByLabel('Comment').fill('Said once');
+    await page.getByLabel('Comment', { exact: true }).fill('Said once');
     await button(page, 'Comment').click();
     await page.getByText('does not respond. Check that it is running').waitFor();
     expect(lost).to.equal(1);
     await page.unroute('**/comment');
     await button(page, 'Comment').click();
-    const box = page.getByLabel('Comment');
+    const box = page.getByLabel('Comment', { exact: true });
     await until('the answer came, and the box is empty', async () => (await box.inputValue()) === '');
     const messagesOf = (await app.client('/history/events?limit=1000')).json as { data: { type: string }[] };
     expect(messagesOf.data.filter(({ type }) => type === 'change.commented')).to.have.length(1);

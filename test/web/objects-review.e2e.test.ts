@@ -38,7 +38,7 @@ describe('changes of views in a review of the admin app', () => {
     expect((await lines.locator('div').allTextContents()).filter((line) => !line.startsWith(' '))).to.deep.equal([
       "after: + WHERE title <> ''",
     ]);
-    await page.getByText('view words', { exact: true }).waitFor();
+    await page.getByRole('article', { name: 'view words' }).waitFor();
     await expectAccessible(page);
     await page
       .getByRole('button')

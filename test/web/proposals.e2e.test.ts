@@ -27,8 +27,8 @@ describe('the admin app, change requests by people', () => {
     await page.getByRole('heading', { name: 'Orders without a note' }).waitFor();
     await page.getByText('This request is waiting for review.').waitFor();
     await page.getByText('The trash keeps it for a limited time.').waitFor();
-    await page.getByLabel('Comment').fill('Support agrees');
-    await page.getByRole('button', { name: 'Comment' }).click();
+    await page.getByLabel('Comment', { exact: true }).fill('Support agrees');
+    await page.getByRole('button', { name: 'Comment', exact: true }).click();
     await page.getByText('Support agrees', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('This request is approved but not applied.').waitFor();

@@ -78,7 +78,13 @@ export const CHANGES: Rules = {
   },
   'POST /changes/{id}/comment': {
     weight: 0.5,
-    make: (context) => ({ path: randomAction(context, 'comment').path, body: json({ comment: text(context) }) }),
+    make: (context) => ({
+      path: randomAction(context, 'comment').path,
+      body: json({
+        comment: text(context),
+        ...(context.random.chance(0.3) && { place: { part: 'collections', collection: collectionName(context) } }),
+      }),
+    }),
   },
   'POST /changes/{id}/approve': {
     weight: 0.7,

@@ -1,7 +1,9 @@
 /* Comments, approvals and rejections of a proposal. */
 import type pg from 'pg';
 import type { Document } from '../../log/document-lines.js';
-import { keepDocuments } from '../../log/documents.js';
+import { keepDocuments, readDocuments } from '../../log/documents.js';
+import { isObject } from '../../kernel/json.js';
+import { describeLocation } from '../../schema/merge/model.js';
 import { readApprovers, activeAdmins, readChange, isDue, readWaitUntil } from './rows.js';
 import {
   type ApprovalRule,
@@ -9,7 +11,7 @@ import {
   filterCounted,
   judgeApprovals,
 } from '../../schema/change-requests/approvals.js';
-import type { Approval, ChangeRequest } from '../../schema/change-requests/model.js';
+import type { Approval, ChangePlace, ChangeRequest } from '../../schema/change-requests/model.js';
 import type { ApprovedView, Cause, LogEvent } from '../../schema/model/events.js';
 import type { Queryable } from '../../postgres/pool.js';
 import {
@@ -47,16 +49,24 @@ import {
 import type { PreparationEngine } from '../../projector/online/types.js';
 import type { ChangeAction } from '../../schema/change-requests/fold.js';
 import { findHeldConflicts } from '../../pipeline/transaction/decide.js';
-import type { Problem } from '../../kernel/problem.js';
+import { invalidProblem, type Problem } from '../../kernel/problem.js';
 
 /** Maximum number of comments per request. The comments are part of its row, which is read and written as a whole. */
 const MOST_COMMENTS = 1_000;
 
-/** Rejects a comment with INVALID_STATE if the request has 1,000 comments, and for the reasons of `requireAllowed`. */
+/**
+ * Rejects a comment with INVALID_STATE if the request has 1,000 comments, and for the reasons of `requireAllowed`.
+ * @param place the change that the comment is about. Rejected with INVALID_PAYLOAD if it is not in the diff
+ */
 export const planComment =
-  (id: string, comment: Document): Prepare<Recording> =>
+  (id: string, comment: Document, place?: ChangePlace): Prepare<Recording> =>
   async (client) => {
-    const { proposal } = await requireAllowed(client, id, 'comment');
+    const request = await requireAllowed(client, id, 'comment');
+    const { proposal } = request;
+    if (place !== undefined && !(await isInDiff(client, request, place))) {
+      const missing = `The diff of the change request does not contain ${describeLocation(place)}.`;
+      throw new CommandRefused([invalidProblem(['place'], missing)]);
+    }
     const message = `Change request ${id} already has the maximum of ${MOST_COMMENTS} comments.`;
     if (proposal.comments.length >= MOST_COMMENTS) throw new CommandRefused([{ code: 'INVALID_STATE', message }]);
     return {
@@ -64,6 +74,18 @@ export const planComment =
       also: keepDocuments([comment]),
     };
   };
+
+/** False if the document of the request was erased. */
+async function isInDiff(client: pg.ClientBase, { document }: ChangeRequest, place: ChangePlace): Promise<boolean> {
+  const { content = null } = (await readDocuments(client, [document])).get(document) ?? {};
+  const { input } = JSON.parse(content ?? '{}') as { input?: { body?: { diff?: Partial<Record<string, unknown>> } } };
+  const items = input?.body?.diff?.[place.part];
+  const { part: _, ...names } = place;
+  return Array.isArray(items) && items.some((item) => hasMembers(item, names));
+}
+
+const hasMembers = (item: unknown, members: object): boolean =>
+  isObject(item) && Object.entries(members).every(([name, value]) => item[name] === value);
 
 /**
  * Rejects for the reasons of `requireAllowed`.

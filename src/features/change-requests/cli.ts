@@ -6,6 +6,7 @@ import { describeWarnings, describePolicy } from '../../cli/planned-changes.js';
 import { json, toOneLine } from '../../cli/output.js';
 import { requestAll, requestData, reasonHeader } from '../../cli/connections/service.js';
 import type { Policy } from '../../schema/policy.js';
+import { describeLocation } from '../../schema/merge/model.js';
 import { locationText } from '../../schema/model/location.js';
 import { actorName } from '../../schema/model/events.js';
 
@@ -97,7 +98,7 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
     `approvals: ${counted} (${needed} if the policy requires approval)`,
     ...approvals.map((each) => `  ${commentLine(each)}${each.counts ? '' : ` (doesn't count: ${each.why_not})`}`),
     ...(rejection === null ? [] : [`rejected: ${commentLine(rejection)}`]),
-    ...comments.map((each) => `  ${commentLine(each)}`),
+    ...comments.map((each) => `  ${commentLine(each, each.place)}`),
   ];
 }
 
@@ -131,5 +132,10 @@ function describePolicyChange({ from, to }: { from: Policy; to: Policy }): strin
 
 type ShownComment = NonNullable<ShownChange['proposal']>['comments'][number];
 
-const commentLine = ({ by, at, text: words }: ShownComment): string =>
-  `${at.slice(0, 19).replace('T', ' ')}  ${toOneLine(actorName(by))}${words === null ? '' : `: ${toOneLine(words)}`}`;
+function commentLine(
+  { by, at, text: words }: Pick<ShownComment, 'by' | 'at' | 'text'>,
+  place: ShownComment['place'] = null,
+): string {
+  const about = place === null ? '' : ` on ${toOneLine(describeLocation(place))}`;
+  return `${at.slice(0, 19).replace('T', ' ')}  ${toOneLine(actorName(by))}${about}${words === null ? '' : `: ${toOneLine(words)}`}`;
+}

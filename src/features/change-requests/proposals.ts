@@ -4,7 +4,7 @@ import type { Document } from '../../log/document-lines.js';
 import { toDocument } from '../../log/documents.js';
 import { type Result, ok, refuse } from '../../kernel/problem.js';
 import type { ChangeUpdated } from '../../schema/model/events.js';
-import type { ChangeState } from '../../schema/change-requests/model.js';
+import type { ChangePlace, ChangeState } from '../../schema/change-requests/model.js';
 import { readChange } from './rows.js';
 import type { Resolution } from '../../schema/merge/model.js';
 import type { State } from '../../schema/model/state.js';
@@ -73,7 +73,12 @@ export interface Proposals {
     update: { texts: Pick<ChangeUpdated, 'title' | 'reason'>; change?: RequestedChange | undefined; purge?: boolean },
     request: RequestContext,
   ): Promise<Outcome>;
-  comment(id: string, text: string, request: RequestContext): Promise<Outcome>;
+  /** Rejects a place that is not in the diff of the request. */
+  comment(
+    id: string,
+    comment: { comment: string; place?: ChangePlace | undefined },
+    request: RequestContext,
+  ): Promise<Outcome>;
   /** @param plan the hash of the reviewed plan */
   approve(
     id: string,
@@ -169,8 +174,10 @@ export function createProposals(options: ProposalOptions): Proposals {
         withRevise(request, reviseForUpdate(id, texts, proposed), planOptions),
       );
     },
-    comment: async (id, text, request) =>
-      pipeline.apply('record', planComment(id, await toDocument({ comment: text })), request),
+    async comment(id, { comment, place }, request) {
+      const document = await toDocument({ comment, ...(place && { place }) });
+      return pipeline.apply('record', planComment(id, document, place), request);
+    },
     async approve(id, { comment, view: read, state, ...approval }, request) {
       const before = await requireAction(options.pool, id, 'approve');
       if (!before.ok) return { kind: 'refused', problems: before.problems };

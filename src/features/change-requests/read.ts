@@ -24,6 +24,7 @@ import type { Holder } from '../../projector/ddl/table-locks.js';
 import { type Finding, findingOf } from '../../schema/findings/index.js';
 import { type ChangeAction, allowedActions } from '../../schema/change-requests/fold.js';
 import {
+  type ChangePlace,
   type ChangeRequest,
   protectedCollections,
   isAtRest,
@@ -61,7 +62,7 @@ interface ShownProposal {
   approvals: (ShownComment &
     Pick<Approval, 'plan' | 'online' | 'credential'> & { counts: boolean; why_not: ExclusionReason | null })[];
   rejection: ShownComment | null;
-  comments: ShownComment[];
+  comments: (ShownComment & { place: ChangePlace | null })[];
 }
 
 interface ShownComment {
@@ -114,8 +115,9 @@ function showProposal(
     by,
     at,
     position,
-    text: comment === null ? null : textOf(documents.get(comment)),
+    text: comment === null ? null : (contentsOf(documents.get(comment))?.comment ?? null),
   });
+  const placeOf = ({ comment }: CommentEntry) => contentsOf(documents.get(comment ?? ''))?.place ?? null;
   const judged = judgeApprovals(request, policy, approvers);
   return {
     base: proposal.base,
@@ -133,12 +135,13 @@ function showProposal(
       why_not: whyNot,
     })),
     rejection: proposal.rejection && shown(proposal.rejection),
-    comments: proposal.comments.map(shown),
+    comments: proposal.comments.map((entry) => ({ ...shown(entry), place: placeOf(entry) })),
   };
 }
 
-const textOf = (document: Document | undefined): string | null =>
-  document?.content == null ? null : (JSON.parse(document.content) as { comment: string }).comment;
+/** Null if the text was erased. Such a comment no longer tells which change it was about. */
+const contentsOf = (document: Document | undefined): { comment: string; place?: ChangePlace } | null =>
+  document?.content == null ? null : (JSON.parse(document.content) as { comment: string; place?: ChangePlace });
 
 /** A change request in a list. */
 export interface ChangeSummary extends Pick<

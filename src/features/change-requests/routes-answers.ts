@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WHY_NOT } from '../../schema/change-requests/approvals.js';
-import { CHANGE_STATES } from '../../schema/change-requests/model.js';
+import { CHANGE_STATES, changePlace } from '../../schema/change-requests/model.js';
 import { CHANGE_ACTIONS } from '../../schema/change-requests/fold.js';
 import { policy } from '../../http/policy.js';
 import { actor } from '../../http/openapi/answers/history.js';
@@ -116,7 +116,14 @@ const proposal = z.strictObject({
     }),
   ),
   rejection: z.strictObject(members).nullable(),
-  comments: z.array(z.strictObject(members)),
+  comments: z.array(
+    z.strictObject({
+      ...members,
+      place: changePlace
+        .nullable()
+        .describe('The change that the comment is about. An update may have removed it. Null: the whole request'),
+    }),
+  ),
 });
 const planned = z.strictObject({
   fresh: z.boolean().describe('False: the request is stale, because its effect on the current schema has changed'),

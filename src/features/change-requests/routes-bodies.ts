@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { textFault } from '../../kernel/text.js';
 import { TIME_RANGE, isStorableTime } from '../../kernel/time.js';
 import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
+import { changePlace } from '../../schema/change-requests/model.js';
 
 /** Maximum lengths in code points. */
 const LONGEST = { title: 200, reason: 1_000, comment: 10_000 } as const;
@@ -72,7 +73,12 @@ export const changeUpdate = z.strictObject({
   ...members,
   ...planMembers,
 });
-export const changeComment = z.strictObject({ comment });
+export const changeComment = z.strictObject({
+  comment,
+  place: changePlace
+    .optional()
+    .describe('The change that the comment is about, by its names in the diff. Default: the whole request'),
+});
 export const changeApproval = z.strictObject({
   plan,
   view: z

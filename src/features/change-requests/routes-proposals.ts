@@ -179,7 +179,7 @@ function commentRoute({ changes }: HttpDeps): Route {
     method: 'post',
     path: '/changes/:id/comment',
     operationId: 'commentChange',
-    summary: 'Comment on a change request',
+    summary: 'Comment on a change request, or on one of its changes',
     access: 'author',
     collections: 'judged',
     body: jsonBody(bodies.changeComment),
@@ -187,7 +187,7 @@ function commentRoute({ changes }: HttpDeps): Route {
     async handle(call) {
       const { id } = await findChange(changes, call);
       return respondAfterAction(call, 'comment-change', {
-        run: (context) => changes.comment(id, call.body.comment, context),
+        run: (context) => changes.comment(id, call.body, context),
       });
     },
   });

@@ -9,7 +9,7 @@ import { readPolicy } from '../../log/decisive-events.js';
 import type { Approver } from './rows.js';
 import { type ChangeView, summaryOf } from './read.js';
 import { allowedActions } from '../../schema/change-requests/fold.js';
-import { CHANGE_STATES, isAtRest } from '../../schema/change-requests/model.js';
+import { CHANGE_STATES, type ChangePlace, isAtRest } from '../../schema/change-requests/model.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { requireClient, scheduler } from '../../kernel/scheduler.js';
 import { createSemaphore } from '../../kernel/semaphore.js';
@@ -111,14 +111,25 @@ const withPlanned = (request: Buffer, planned: Buffer): Buffer =>
     Buffer.from('}}'),
   ]);
 
-/** Leaves out dependents and locks that the caller's token may not read. */
+/** Leaves out dependents, locks and places of comments that the caller's token may not read. */
 const visibleChange = (caller: Caller, change: ChangeView): ChangeView => ({
   ...change,
   warnings: visibleFindings(caller, change.warnings),
   holds: change.holds.filter((name) => isVisibleTo(caller, name)),
   waiting_for: change.waiting_for.filter((holder) => isNameVisible(caller, holder)),
+  proposal: change.proposal && {
+    ...change.proposal,
+    comments: change.proposal.comments.map((comment) => ({
+      ...comment,
+      place: comment.place && isPlaceVisible(caller, comment.place) ? comment.place : null,
+    })),
+  },
   problems: change.problems && change.problems.map((problem) => visibleProblem(caller, problem)),
 });
+
+/** The place of an earlier comment may no longer be part of the request, and so outside the scope. */
+const isPlaceVisible = (caller: Caller, place: ChangePlace): boolean =>
+  isNameVisible(caller, place.part === 'objects' ? { object: place } : { collection: place.collection });
 
 /** Milliseconds for which a plan is cached. Its findings depend on tables, which change without events. */
 const SHOWN = 10_000;

@@ -1,6 +1,8 @@
 /** A change request is folded from its events. Its requested change is a document outside the log. */
+import { z } from 'zod';
 import type { Warning } from '../../kernel/warning.js';
 import type { ApprovedView, Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
+import { objectDocument } from '../model/objects.js';
 
 /** The subject kind of the events about change requests. */
 export const CHANGE = 'change';
@@ -100,6 +102,16 @@ export interface CommentEntry {
   /** The hash of the document. Null if there is no text. */
   comment: string | null;
 }
+
+const name = z.string().max(200);
+
+/** A change in the diff of a request, by its names. */
+export const changePlace = z.discriminatedUnion('part', [
+  z.strictObject({ part: z.literal('collections'), collection: name }),
+  z.strictObject({ part: z.enum(['fields', 'relations']), collection: name, field: name }),
+  z.strictObject({ part: z.literal('objects'), kind: objectDocument.shape.kind, id: z.string().max(10_000) }),
+]);
+export type ChangePlace = z.output<typeof changePlace>;
 
 export interface Approval extends CommentEntry, ApprovedView {
   plan: string;

@@ -4,7 +4,7 @@ import type { OperationName } from '../../client/index.js';
 import { readAnswer } from './send.js';
 import { MOST_LISTED, answerTo, itemsIn, pagedQuery, request, reasonHeader } from './request.js';
 import { SCHEMA } from './queries.js';
-import type { ChangeSummary } from './types.js';
+import type { ChangePlace, ChangeSummary } from './types.js';
 import type { Resolution } from '../../schema/merge/model.js';
 import { sendResolutions, type ApplyInput } from './review-queries.js';
 
@@ -74,7 +74,7 @@ export async function proposeInstead(
 }
 
 export type RequestAction =
-  | { action: 'comment'; json: { comment: string } }
+  | { action: 'comment'; json: { comment: string; place?: ChangePlace } }
   | { action: 'approve'; json: { plan: string; view: string } }
   | { action: 'reject'; json: object }
   | { action: 'rebase'; resolve: readonly Resolution[] }

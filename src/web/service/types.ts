@@ -48,6 +48,8 @@ export type Finding = z.output<typeof schema.finding>;
 /** The response to a dry run or an explanation. */
 export type Plan = Schemas['Plan'];
 export type ChangeRequest = z.output<typeof changes.changeRequest>;
+/** A change of a request, by its names in the diff. */
+export type ChangePlace = NonNullable<NonNullable<ChangeRequest['proposal']>['comments'][number]['place']>;
 export type ChangeSummary = z.output<typeof changes.changeSummary>;
 
 /** A batch with the changed documents before and after. */

@@ -94,7 +94,11 @@ describe('a change request in dps output', () => {
         proposal: {
           ...proposal,
           rejection: messagesOf('dan', 'no'),
-          comments: [messagesOf('fay', 'well'), messagesOf('gus', null)],
+          comments: [
+            { ...messagesOf('fay', 'well'), place: null },
+            { ...messagesOf('gus', null), place: null },
+            { ...messagesOf('hal', 'why?'), place: { part: 'fields', collection: 'a', field: 'b\n' } },
+          ],
         },
       }).slice(1),
     ).to.deep.equal([
@@ -111,6 +115,7 @@ describe('a change request in dps output', () => {
       `rejected: ${when}  dan: no`,
       `  ${when}  fay: well`,
       `  ${when}  gus`,
+      String.raw`  ${when}  hal on field a.b\n: why?`,
     ]);
     expect(describeShown({ plan: 'p1', planned: answeredPlanned({}), proposal }).slice(1)).to.deep.equal([
       'plan p1',

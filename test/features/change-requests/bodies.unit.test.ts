@@ -38,6 +38,8 @@ describe('bodies of change requests', () => {
       [changeUpdate, {}],
       [changeUpdate, { title: 'x', reason: 'y', ...asked, ...how }],
       [changeComment, { comment: 'two\nlines' }],
+      [changeComment, { comment: 'x', place: { part: 'relations', collection: 'a', field: 'b' } }],
+      [changeComment, { comment: 'x', place: { part: 'objects', kind: 'view', id: 'a' } }],
       [changeApproval, { plan: PLAN }],
       [changeApproval, { plan: PLAN, comment: 'x' }],
       [changeRevert, {}],

@@ -51,7 +51,7 @@ export interface Shown {
     authors: { id: string; name: string | null }[];
     approvals: { by: { id: string }; plan: string; counts: boolean; why_not: string | null; text: string | null }[];
     rejection: { text: string | null } | null;
-    comments: { by: { id: string }; text: string | null }[];
+    comments: { by: { id: string }; text: string | null; place: object | null }[];
   };
   planned: {
     fresh: boolean;

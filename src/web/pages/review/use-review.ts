@@ -166,14 +166,6 @@ export function useReview({ source, isBehind, onDone }: Options) {
 
 export type Review = ReturnType<typeof useReview>;
 
-/** The part of a review that shows the changes. A change request has it too, although nothing of it can be excluded. */
-export interface ShownChange extends Pick<
-  Review,
-  'original' | 'items' | 'groups' | 'leftOut' | 'leave' | 'problems' | 'why'
-> {
-  applying: ApplyInput;
-}
-
 const NO_FINDINGS: readonly Finding[] = [];
 
 /** Returns the findings that block the change because of the policy, and those that the user acknowledged. */

@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { RequestAction } from '../../service/change-queries.js';
 import { ServiceError } from '../../service/send.js';
@@ -7,15 +7,13 @@ import { useMay, useSession } from '../../service/session.js';
 import { abbreviate, counted } from '../text.js';
 import { Caution, useLacksReason } from '../form.js';
 import { ConfirmButton, SteadyButton } from '../buttons.js';
-import { ProblemAlert } from '../problem-alert.js';
 import { Section } from '../page.js';
-import { Time } from '../time.js';
+import { Comments, RemarkLine } from './comments.js';
 import { ActError, Later, useAct } from './later.js';
 import { OwnPasswordForm } from '../password.js';
 import { actorName } from '../../../schema/model/events.js';
 
 type ProposalDetails = NonNullable<ChangeRequest['proposal']>;
-type Remark = ProposalDetails['comments'][number];
 type Approval = ProposalDetails['approvals'][number];
 
 /** Renders nothing for requests without a proposal. */
@@ -180,13 +178,10 @@ interface ApplyProps {
 
 function Apply({ request: { planned, collections, reason }, doing, isMain }: ApplyProps) {
   const lacksReason = useLacksReason(reason);
-  const loses = planned?.loses ?? [];
-  const deleted = loses.filter(({ field }) => field === null).length;
   return (
     <>
       <ConfirmButton
-        {...(isMain && { variant: 'filled', ...(loses.length > 0 && { color: 'red.8' }) })}
-        label={deleted === 0 ? 'Apply' : `Apply: delete ${counted(deleted, 'collection')}`}
+        {...looksOf(planned, isMain)}
         sure={planned?.loses.length === 0 ? null : 'Yes, apply it'}
         about={collections.join(', ')}
         disabled={planned?.fresh !== true || lacksReason}
@@ -196,6 +191,17 @@ function Apply({ request: { planned, collections, reason }, doing, isMain }: App
       {lacksReason && <Text size="sm">The policy requires a reason. Add one to the request before you apply it.</Text>}
     </>
   );
+}
+
+/** A button that deletes is red, and names the number of collections. */
+function looksOf(planned: ApplyProps['request']['planned'], isMain: boolean) {
+  const loses = planned?.loses ?? [];
+  const deleted = loses.filter(({ field }) => field === null).length;
+  return {
+    label: deleted === 0 ? 'Apply' : `Apply: delete ${counted(deleted, 'collection')}`,
+    ...(isMain && { variant: 'filled' }),
+    ...(isMain && loses.length > 0 && { color: 'red.8' }),
+  };
 }
 
 /** True if an approval by the signed-in user would count. */
@@ -215,70 +221,4 @@ function useAwaited(request: ChangeRequest): boolean {
   if (!mayCount || !('user' in session) || !allowed.includes('approve')) return false;
   const { id } = session.user;
   return proposal?.approvals.some((each) => each.by.id === id && each.plan === plan) === false;
-}
-
-function Comments({ request: { id, allowed }, comments }: { request: ChangeRequest; comments: readonly Remark[] }) {
-  const [text, setText] = useState('');
-  const doing = useAct(id);
-  const mayComment = useMay('propose') && allowed.includes('comment');
-  // If the user has typed something in the meantime, it belongs to the next comment and stays.
-  const onSent = () => setText((now) => (now === text ? '' : now));
-  const send = () => doing.mutate({ action: 'comment', json: { comment: text } }, { onSuccess: onSent });
-  return (
-    <Section title="Comments">
-      {comments.map((each) => (
-        <RemarkLine key={each.position} remark={each} note={null} />
-      ))}
-      {comments.length === 0 && <Text size="sm">No comments yet.</Text>}
-      {mayComment && (
-        <Group align="flex-end" gap="sm" mt="sm">
-          <Textarea
-            label="Comment"
-            autosize
-            minRows={1}
-            maxLength={10_000}
-            style={{ flexGrow: 1 }}
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-          />
-          <SteadyButton variant="default" disabled={text.trim() === ''} loading={doing.isPending} onClick={send}>
-            Comment
-          </SteadyButton>
-        </Group>
-      )}
-      {doing.error !== null && <ProblemAlert error={doing.error} />}
-    </Section>
-  );
-}
-
-interface RemarkLineProps {
-  remark: Remark;
-  note: string | null;
-  detail?: string;
-}
-
-function RemarkLine({ remark: { by, at, text }, note, detail }: RemarkLineProps) {
-  return (
-    <div>
-      <Group gap="xs" mt="xs">
-        <Text size="sm" fw={550}>
-          {actorName(by)}
-        </Text>
-        <Text size="xs" c="dimmed">
-          <Time at={at} />
-          {detail !== undefined && `, ${detail}`}
-        </Text>
-        {note !== null && (
-          <Badge variant="light" color="gray" tt="none">
-            {note}
-          </Badge>
-        )}
-      </Group>
-      {text !== null && (
-        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {text}
-        </Text>
-      )}
-    </div>
-  );
 }

@@ -1,7 +1,8 @@
 /* Splits a diff into items that can be selected, and joins them again. */
 import type { Backfill } from '../../../../schema/model/backfill.js';
+import type { ObjectKind } from '../../../../schema/model/objects.js';
 import type { LeftOutParts } from '../../../draft/edits.js';
-import type { Entry, SchemaDiff } from '../../../service/types.js';
+import type { ChangePlace, Entry, SchemaDiff } from '../../../service/types.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import type { ShownConflict } from '../../../shared/conflicts/shown-conflict.js';
 
@@ -252,6 +253,12 @@ export function leftOutOf({ items, keys }: LeftOutItems): LeftOutParts {
         members.filter((member) => keys.has(member.key)).map(({ path }) => path),
       ),
   };
+}
+
+/** Returns the location of an item, as a comment on it names it. */
+export function placeOf({ part, collection, field, kind }: Item): ChangePlace {
+  if (part === 'objects') return { part, kind: kind as ObjectKind, id: collection };
+  return part === 'collections' ? { part, collection } : { part, collection, field: field ?? '' };
 }
 
 /** Returns `articles.title`. */

@@ -4,8 +4,23 @@ import type { Acknowledgement } from '../../../../schema/policy.js';
 import type { Policy } from '../../../service/operations-queries.js';
 import type { ApplyInput } from '../../../service/review-queries.js';
 import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
-import type { ShownChange } from '../use-review.js';
-import { byCollection, itemsOf } from './items.js';
+import { byCollection, type Item, itemsOf } from './items.js';
+import type { Located } from './plan.js';
+
+/** The part of a review that shows the changes. A change request has it too, although nothing of it can be excluded. */
+export interface ShownChange {
+  original: Partial<SchemaDiff>;
+  items: readonly Item[];
+  /** Grouped by collection. */
+  groups: readonly (readonly [collection: string, items: readonly Item[]])[];
+  /** Keys of excluded items and members. */
+  leftOut: ReadonlySet<string>;
+  leave: (keys: readonly string[], isOut: boolean) => void;
+  problems: Located;
+  applying: ApplyInput;
+  /** The reason. */
+  why: string;
+}
 
 /** Null if the document was erased or contains another operation. */
 function requestedDiff(content: unknown): Partial<SchemaDiff> | null {

@@ -16,7 +16,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Item } from '../model/items.js';
 import { statementsByItem, type LockedTable, type Located } from '../model/plan.js';
-import type { Review, ShownChange } from '../use-review.js';
+import type { ShownChange } from '../model/requested-diff.js';
+import type { Review } from '../use-review.js';
 import { ItemCard } from './item-card.js';
 import classes from './parts.module.css';
 import { relationsQuery } from '../../../service/queries.js';
@@ -319,7 +320,7 @@ export function ChangesPane({ review, canChoose, wanted }: ChangesPaneProps) {
 const rowKey = (row: Row | undefined): string =>
   row === undefined ? '' : row.kind === 'head' ? `head ${row.collection}` : row.item.key;
 
-const rowsOf = (groups: Review['groups']): Row[] =>
+const rowsOf = (groups: ShownChange['groups']): Row[] =>
   groups.flatMap(([collection, own]): Row[] => [
     { kind: 'head', collection, items: own },
     ...own.map((item): Row => ({ kind: 'item', item })),

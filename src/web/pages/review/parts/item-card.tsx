@@ -14,7 +14,7 @@ import {
   sentencesOf,
 } from '../model/sentences.js';
 import type { LockedTable, Statement } from '../model/plan.js';
-import type { ShownChange } from '../use-review.js';
+import type { ShownChange } from '../model/requested-diff.js';
 import { Statements } from './risks.js';
 import classes from './parts.module.css';
 import { addressOf } from '../../../service/review-queries.js';

@@ -10,14 +10,15 @@ import { rehearse } from '../../../service/review-queries.js';
 import type { ChangeRequest, Finding, Plan } from '../../../service/types.js';
 import { ServiceError } from '../../../service/send.js';
 import { useMay } from '../../../service/session.js';
+import { ChangeComments } from '../../../shared/change-request/comments.js';
 import { PermitPurge } from '../../../shared/change-request/later.js';
 import { ProblemAlert } from '../../../shared/problem-alert.js';
 import { Section } from '../../../shared/page.js';
 import { SteadyButton } from '../../../shared/buttons.js';
-import { applyingOf, requestedPolicy } from '../model/requested-diff.js';
+import { placeOf } from '../model/items.js';
+import { applyingOf, requestedPolicy, type ShownChange } from '../model/requested-diff.js';
 import { stopsOf } from '../model/policy.js';
 import { otherFindings, requestedLosses } from '../model/plan.js';
-import type { ShownChange } from '../use-review.js';
 import { ChangeRows } from './changes-pane.js';
 import { FindingNote, ProposedPolicy, RiskSections, Statements } from './risks.js';
 import classes from './parts.module.css';
@@ -50,7 +51,9 @@ function RequestedParts({ request, change }: Props) {
   if (change === null) return null;
   return (
     <Section title="Changes">
-      <ChangeRows review={change} plan={planned ?? undefined} />
+      <ChangeRows review={change} plan={planned ?? undefined}>
+        {(item) => <ChangeComments request={request} place={placeOf(item)} />}
+      </ChangeRows>
     </Section>
   );
 }

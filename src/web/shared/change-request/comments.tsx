@@ -1,0 +1,153 @@
+/** Comments on a change request, and on single changes of it. */
+import { Badge, Button, Group, Text, Textarea } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { actorName } from '../../../schema/model/events.js';
+import { describeLocation } from '../../../schema/merge/model.js';
+import { useMay } from '../../service/session.js';
+import type { ChangePlace, ChangeRequest } from '../../service/types.js';
+import { SteadyButton } from '../buttons.js';
+import { SwappedForm } from '../form.js';
+import { Name } from '../name.js';
+import { Section } from '../page.js';
+import { ProblemAlert } from '../problem-alert.js';
+import { Time } from '../time.js';
+import { useAct } from './later.js';
+
+type Comment = NonNullable<ChangeRequest['proposal']>['comments'][number];
+
+/** All comments. Those on a single change name it. */
+export function Comments({ request, comments }: { request: ChangeRequest; comments: readonly Comment[] }) {
+  const mayComment = useMayComment(request);
+  return (
+    <Section title="Comments">
+      {comments.map(({ place, ...remark }) => (
+        <RemarkLine
+          key={remark.position}
+          remark={remark}
+          note={null}
+          {...(place !== null && { detail: <Name of={`on ${describeLocation(place)}`} /> })}
+        />
+      ))}
+      {comments.length === 0 && <Text size="sm">No comments yet.</Text>}
+      {mayComment && <CommentForm id={request.id} label="Comment" />}
+    </Section>
+  );
+}
+
+/** The comments on one change, with a button to add one. */
+export function ChangeComments({ request, place }: { request: ChangeRequest; place: ChangePlace }) {
+  const mayComment = useMayComment(request);
+  const name = describeLocation(place);
+  const comments = request.proposal?.comments ?? [];
+  return (
+    <>
+      {comments
+        .filter((comment) => comment.place !== null && describeLocation(comment.place) === name)
+        .map((comment) => (
+          <RemarkLine key={comment.position} remark={comment} note={null} />
+        ))}
+      {mayComment && (
+        <SwappedForm
+          button={(button, open) => (
+            <Button
+              ref={button}
+              variant="subtle"
+              color="gray"
+              size="compact-xs"
+              mt={6}
+              ml={-8}
+              aria-label={`Comment on ${name}`}
+              onClick={open}
+            >
+              Comment
+            </Button>
+          )}
+          form={(close) => <CommentForm id={request.id} place={place} label={`Comment on ${name}`} onClose={close} />}
+        />
+      )}
+    </>
+  );
+}
+
+const useMayComment = ({ proposal, allowed }: ChangeRequest): boolean =>
+  useMay('propose') && proposal !== null && allowed.includes('comment');
+
+interface CommentFormProps {
+  id: string;
+  /** The change that the comment is about. Without it, the comment is about the whole request. */
+  place?: ChangePlace;
+  label: string;
+  onClose?: () => void;
+}
+
+function CommentForm({ id, place, label, onClose }: CommentFormProps) {
+  const [text, setText] = useState('');
+  const doing = useAct(id);
+  const onSent = () => {
+    // If the user has typed something in the meantime, it belongs to the next comment and stays.
+    setText((now) => (now === text ? '' : now));
+    onClose?.();
+  };
+  const send = () =>
+    doing.mutate({ action: 'comment', json: { comment: text, ...(place && { place }) } }, { onSuccess: onSent });
+  return (
+    <>
+      <Group align="flex-end" gap="sm" mt="sm">
+        <Textarea
+          label={label}
+          autosize
+          minRows={1}
+          maxLength={10_000}
+          style={{ flexGrow: 1 }}
+          // The form closes when the comment is sent.
+          readOnly={onClose !== undefined && doing.isPending}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <SteadyButton variant="default" disabled={text.trim() === ''} loading={doing.isPending} onClick={send}>
+          Comment
+        </SteadyButton>
+        {onClose && (
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+        )}
+      </Group>
+      {doing.error !== null && <ProblemAlert error={doing.error} />}
+    </>
+  );
+}
+
+interface RemarkLineProps {
+  remark: Pick<Comment, 'by' | 'at' | 'text'>;
+  note: string | null;
+  /** Follows the time. */
+  detail?: ReactNode;
+}
+
+/** Shows a comment, an approval or a rejection. */
+export function RemarkLine({ remark: { by, at, text }, note, detail }: RemarkLineProps) {
+  return (
+    <div>
+      <Group gap="xs" mt="xs">
+        <Text size="sm" fw={550}>
+          {actorName(by)}
+        </Text>
+        <Text size="xs" c="dimmed">
+          <Time at={at} />
+          {detail !== undefined && <>, {detail}</>}
+        </Text>
+        {note !== null && (
+          <Badge variant="light" color="gray" tt="none">
+            {note}
+          </Badge>
+        )}
+      </Group>
+      {text !== null && (
+        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {text}
+        </Text>
+      )}
+    </div>
+  );
+}
