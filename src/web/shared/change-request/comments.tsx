@@ -7,7 +7,7 @@ import { useMay } from '../../service/session.js';
 import type { ChangePlace, ChangeRequest } from '../../service/types.js';
 import { SteadyButton } from '../buttons.js';
 import { SwappedForm } from '../form.js';
-import { Name } from '../name.js';
+import { Name, named } from '../name.js';
 import { Section } from '../page.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { Time } from '../time.js';
@@ -56,13 +56,15 @@ export function ChangeComments({ request, place }: { request: ChangeRequest; pla
               size="compact-xs"
               mt={6}
               ml={-8}
-              aria-label={`Comment on ${name}`}
+              aria-label={named`Comment on ${name}`}
               onClick={open}
             >
               Comment
             </Button>
           )}
-          form={(close) => <CommentForm id={request.id} place={place} label={`Comment on ${name}`} onClose={close} />}
+          form={(close) => (
+            <CommentForm id={request.id} place={place} label={named`Comment on ${name}`} onClose={close} />
+          )}
         />
       )}
     </>
