@@ -223,6 +223,10 @@ async function objects({ api }: Living): Promise<void> {
   await api.ok('PATCH', '/objects/privileges/pg_monitor%20on%20guests', {
     definition: [{ name: 'SELECT', columns: ['city'], grantable: true }],
   });
+  await api.ok('POST', '/objects', {
+    kind: 'table_options',
+    definition: 'ALTER TABLE guests SET (fillfactor = 70), REPLICA IDENTITY FULL',
+  });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });

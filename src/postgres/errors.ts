@@ -232,6 +232,9 @@ function errorCode(error: Error): string | undefined {
 /** SQLSTATE classes whose messages can contain values of rows: data exceptions and integrity constraint violations. */
 const ABOUT_VALUES = /^2[23]/;
 
+/** PostgreSQL's source file with errors about storage parameters, which come from the statement. */
+const ABOUT_PARAMETERS = 'reloptions.c';
+
 /**
  * Matches the innermost context of an error raised in PL/pgSQL. Anonymous blocks are excluded because they are our own.
  */
@@ -245,7 +248,7 @@ const RAISED_BY = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at 
 export function removeValues(error: pg.DatabaseError, ownSchema: string): void {
   const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
   const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
-  if (!isForeign && !ABOUT_VALUES.test(error.code ?? '')) return;
+  if (!isForeign && (!ABOUT_VALUES.test(error.code ?? '') || error.file === ABOUT_PARAMETERS)) return;
   const description = isForeign
     ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its text is in the log of PostgreSQL`
     : describeError(error);

@@ -18,7 +18,8 @@ interface SchemaObject {
     | 'row_security'
     | 'statistics'
     | 'rule'
-    | 'privileges';
+    | 'privileges'
+    | 'table_options';
   id: string;
   definition: string | Privilege[];
   comment: string | null;
@@ -130,6 +131,18 @@ function randomPolicies(random: () => number): SchemaObject[] {
   return [
     ...policies,
     { kind: 'row_security', id: 'orders', definition: `ALTER TABLE orders ${chosen}`, comment: null },
+  ];
+}
+
+/** Options of the table. */
+function randomOptions(random: () => number): SchemaObject[] {
+  const parameters = [`fillfactor = ${70 + below(random, 3)}`, 'autovacuum_enabled = off', 'parallel_workers = 1'];
+  const set = parameters.filter(() => below(random, 2) === 0);
+  const identity = ['', 'REPLICA IDENTITY FULL', 'REPLICA IDENTITY NOTHING'][below(random, 3)] ?? '';
+  const commands = [set.length === 0 ? '' : `SET (${set.join(', ')})`, identity].filter((command) => command !== '');
+  if (commands.length === 0) return [];
+  return [
+    { kind: 'table_options', id: 'orders', definition: `ALTER TABLE orders ${commands.join(', ')}`, comment: null },
   ];
 }
 
@@ -263,7 +276,7 @@ function randomObjects(random: () => number): SchemaObject[] {
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
-describe('random schemas with views, functions, aggregates, triggers, policies, statistics objects, rules and privileges', () => {
+describe('random schemas with views, functions, aggregates, triggers, policies, statistics objects, rules, privileges and table options', () => {
   const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   beforeEach(() =>
@@ -296,6 +309,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
       const ofAggregates = numbersFrom(seed + 300);
       const ofPrivileges = numbersFrom(seed + 400);
       const ofExecution = numbersFrom(seed + 500);
+      const ofOptions = numbersFrom(seed + 600);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
@@ -307,6 +321,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
           ...aggregates,
           ...randomPrivileges(ofPrivileges, drawn),
           ...randomExecution(ofExecution, [...drawn, ...aggregates]),
+          ...randomOptions(ofOptions),
         ];
         const target = withObjects(
           (await snapshot()).json as Snapshot,

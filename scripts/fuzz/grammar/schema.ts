@@ -145,6 +145,7 @@ const newObject = (context: Context): object => ({
     'rule',
     'privileges',
     'privileges',
+    'table_options',
     'table',
   ]),
   ...(context.random.chance(0.1) && {
@@ -177,6 +178,8 @@ const newObject = (context: Context): object => ({
     `CREATE POLICY p ON "${collectionName(context)}" USING (${context.random.pick(['true', 'id > 1', 'f(1) = 1'])})`,
     `CREATE POLICY "${newName(context)}" ON "${collectionName(context)}" AS RESTRICTIVE FOR SELECT TO ${context.random.pick(['pg_monitor', 'nobody', 'CURRENT_USER'])} USING (EXISTS (SELECT 1 FROM "${collectionName(context)}"))`,
     `ALTER TABLE "${collectionName(context)}" ${context.random.pick(['ENABLE', 'FORCE', 'DISABLE'])} ROW LEVEL SECURITY`,
+    `ALTER TABLE "${collectionName(context)}" SET (${context.random.pick(['fillfactor = 70', 'toast.autovacuum_enabled = off', 'a', 'parallel_workers = 1, fillfactor = 1'])})`,
+    `ALTER TABLE "${collectionName(context)}" ${context.random.pick(['SET UNLOGGED', 'SET LOGGED', 'REPLICA IDENTITY FULL, SET (fillfactor = 50)', 'REPLICA IDENTITY USING INDEX a'])}`,
     `CREATE STATISTICS s (mcv) ON id, "${newName(context)}" FROM "${collectionName(context)}"`,
     `CREATE STATISTICS "${newName(context)}" ON ${context.random.pick(['id, (id % 2)', '(f(id))', 'id'])} FROM "${collectionName(context)}"`,
     `CREATE RULE r AS ON ${context.random.pick(['INSERT', 'DELETE', 'SELECT'])} TO "${collectionName(context)}" DO INSTEAD NOTHING`,
@@ -211,6 +214,7 @@ const objectName = ({ random }: Context): Doc => ({
     'statistics',
     'rule',
     'privileges',
+    'table_options',
     'table',
   ]),
   id: random.pick<unknown>([
@@ -242,6 +246,7 @@ const someObject = ({ random }: Context): string =>
     '/objects/trigger/t%20on%20v',
     '/objects/policy/p%20on%20a',
     '/objects/row_security/a',
+    '/objects/table_options/a',
     '/objects/statistics/s',
     '/objects/rule/r%20on%20v',
     '/objects/privileges/pg_monitor%20on%20v',

@@ -237,11 +237,16 @@ export function nameOfNote(note: Note): string {
   const { table, kind, name } = note;
   const [, column] = kind === 'column setting' ? (/^(.*) privileges$/s.exec(name) ?? []) : [];
   if (column !== undefined) return columnNoteName(table, column);
+  if (isAboutOptions(note)) return objectNoteName({ kind: 'table_options', id: table ?? '' });
   if (kind !== 'privilege') return `${kind} ${objectIdOfNote(note)}`;
   // regrole quotes the name of the role.
   const role = name === 'PUBLIC' ? PUBLIC : name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
   return objectNoteName({ kind: 'privileges', id: idOnTable('privileges', role, table ?? '') });
 }
+
+/** An index as the replica identity is no table option that the service manages. */
+const isAboutOptions = ({ kind, name }: Note): boolean =>
+  kind === 'storage parameter' || kind === 'unlogged' || (kind === 'replica identity' && name !== 'index');
 
 /** PUBLIC has EXECUTE on every new function, so a snapshot loses nothing if it has it here. */
 const ABOUT_PUBLIC_EXECUTE = /^(?:GRANT EXECUTE|REVOKE ALL) ON (?:FUNCTION|PROCEDURE) .* (?:TO|FROM) PUBLIC$/s;

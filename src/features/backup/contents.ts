@@ -4,6 +4,7 @@ import pg from 'pg';
 import { IS_PRIVILEGES, PRIVILEGES_FROM, PRIVILEGES_ID } from '../../projector/ddl/privilege-sql.js';
 import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
 import { HAS_ROW_SECURITY, POLICY_ID } from '../../projector/ddl/policy-sql.js';
+import { HAS_TABLE_OPTIONS } from '../../projector/ddl/table-options.js';
 import { IS_RULE, RULE_ID } from '../../projector/ddl/rule-sql.js';
 import { IS_OBJECT, TRIGGER_ID } from '../../projector/ddl/trigger-sql.js';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
@@ -134,6 +135,10 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
    WHERE ${HAS_ROW_SECURITY} AND c.relname = ANY ($2) AND NOT 'row_security ' || c.relname = ANY ($4::text[])
   UNION ALL
+  SELECT 'table options', c.relname::text, c.oid
+    FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
+   WHERE ${HAS_TABLE_OPTIONS} AND c.relname = ANY ($2) AND NOT 'table_options ' || c.relname = ANY ($4::text[])
+  UNION ALL
   SELECT 'statistics objects', s.stxname::text, s.oid
     FROM pg_catalog.pg_statistic_ext s JOIN own ON own.oid = s.stxnamespace
    WHERE NOT 'statistics ' || s.stxname = ANY ($4::text[])
@@ -172,6 +177,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'statistics objects',
   'rules',
   'privileges',
+  'table options',
 ]);
 
 /**
@@ -197,7 +203,7 @@ export async function readExcludedObjects(
 ): Promise<Record<string, string[]>> {
   const schemas = schemasOf(state, schema);
   const included = includedNames({ schema, state }, managed);
-  // Row security has the name of its table, and statistics objects can have that of another object.
+  // Row security and table options have the name of their table, and statistics objects can have that of another object.
   const objects = objectsInOrder(state).map(({ kind, id }) => `${kind} ${id}`);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {

@@ -108,7 +108,7 @@ const PASSES = `${matchesPatterns('e.type', 'w.types')} AND (w.collections IS NU
   OR e.type = 'collection.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')}
   OR e.subject ->> 'kind'::text IN ('trigger', 'policy', 'rule', 'privileges') AND (${matchesPatterns(tableOfObject(`(e.subject ->> 'id'::text)`), 'w.collections')}
     OR e.type = 'object.renamed' AND ${matchesPatterns(tableOfObject(`(e.data ->> 'to'::text)`), 'w.collections')})
-  OR e.subject ->> 'kind'::text = 'row_security' AND (${matchesPatterns(`(e.subject ->> 'id'::text)`, 'w.collections')}
+  OR e.subject ->> 'kind'::text IN ('row_security', 'table_options') AND (${matchesPatterns(`(e.subject ->> 'id'::text)`, 'w.collections')}
     OR e.type = 'object.renamed' AND ${matchesPatterns(`(e.data ->> 'to'::text)`, 'w.collections')})
   OR e.subject ->> 'kind'::text = 'change' AND (SELECT pg_catalog.bool_or(${matchesPatterns('n', 'w.collections')})
        FROM ${own.changes} c, pg_catalog.unnest(c.collections) n

@@ -6,7 +6,7 @@ import { verify, type Difference } from '../../projector/verify/index.js';
 import { type ChangedProperty, findChangedProperties, readProperties } from '../../projector/verify/properties.js';
 import { changesObjects } from '../../schema/fold/event-schemas.js';
 import { isConsequence } from '../../schema/model/events.js';
-import { type Definition, KINDS } from '../../schema/model/objects.js';
+import { type Definition, KINDS, type ObjectKind } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { privilegeLines } from '../../schema/model/privileges.js';
 import { type State, getObject } from '../../schema/model/state.js';
@@ -22,10 +22,12 @@ export async function startProof(
   const compare = async (expected: State): Promise<Difference[]> =>
     (await verify(client, expected, schema, { objects })).differences;
   const known = new Set((await compare(state)).map((each) => JSON.stringify(each)));
-  const idsOfPrivileges = (each: State): string[] =>
-    objectsInOrder(each).flatMap(({ kind, id }) => (kind === 'privileges' ? [id] : []));
-  const privileges = objects === true ? [...new Set([state, after].flatMap(idsOfPrivileges))] : [];
-  const read = () => readProperties(client, { schema, schemas, privileges });
+  const managed = objects === true ? [state, after].flatMap(objectsInOrder) : [];
+  const idsOf = (wanted: ObjectKind): string[] => [
+    ...new Set(managed.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))),
+  ];
+  const [privileges, tableOptions] = [idsOf('privileges'), idsOf('table_options')];
+  const read = () => readProperties(client, { schema, schemas, privileges, tableOptions });
   const before = await read();
   return async ({ done, statements }) => {
     await sendBatch(client, statements);

@@ -6,7 +6,7 @@ import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../ddl/obje
 import { ROUTINE_ID } from '../ddl/routine-sql.js';
 import { type Sql, integer, join, literal, sql } from '../ddl/sql.js';
 import { readRoutines } from './routines.js';
-import { readPolicies, readRowSecurity } from './policies.js';
+import { readPolicies, readRowSecurity, readTableOptions } from './policies.js';
 import { readPrivileges } from './privileges.js';
 import { readRules } from './rules.js';
 import { readStatistics } from './statistics.js';
@@ -26,6 +26,7 @@ const READERS: Readonly<
   pg_statistic_ext: readStatistics,
   pg_rewrite: readRules,
   privileges: readPrivileges,
+  table_options: readTableOptions,
 };
 
 const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>

@@ -36,8 +36,8 @@ export interface CatalogObject {
   /**
    * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
    * pg_get_triggerdef or pg_get_ruledef without the names of the object and of its table. For an aggregate, the
-   * definition from the arguments on, which the service builds from the catalog. For a policy and for row
-   * security, the definition after the table. For a statistics object, the definition after the name. For privileges,
+   * definition from the arguments on, which the service builds from the catalog. For a policy, row
+   * security and table options, the definition after the table. For a statistics object, the definition after the name. For privileges,
    * the list as JSON.
    */
   query: string;

@@ -6,6 +6,7 @@ import { ROUTINE_ID, ROUTINE_TAIL } from './routine-sql.js';
 import { IS_RULE, RULE_ID, RULE_QUERY } from './rule-sql.js';
 import { type Sql, join, literal, sql } from './sql.js';
 import { STATISTICS_FROM, STATISTICS_TAIL } from './statistics-sql.js';
+import { HAS_TABLE_OPTIONS, TABLE_OPTIONS_TAIL } from './table-options.js';
 import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from './trigger-sql.js';
 
 export type ObjectCatalog = (typeof KINDS)[ObjectKind]['catalog'];
@@ -91,6 +92,14 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: PRIVILEGES_ID,
     printed: sql`granted.list`,
     relation: sql`granted.name`,
+    depender: null,
+  },
+  table_options: {
+    from: sql`pg_catalog.pg_class c ${NAMESPACE_OF_TABLE}`,
+    where: HAS_TABLE_OPTIONS,
+    id: sql`c.relname`,
+    printed: TABLE_OPTIONS_TAIL,
+    relation: sql`c.relname`,
     depender: null,
   },
 };

@@ -31,11 +31,12 @@ import {
 } from './sql.js';
 import { createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
 import type { LockedTable, Statement } from './step.js';
+import { tableOptionSteps } from './table-options.js';
 import type { NeededLock } from './table-locks.js';
 
 /**
- * Adds the lock on the table of a trigger, policy, rule, row security or statistics object. If the same change creates or
- * renames the table, it locks the table anyway.
+ * Adds the lock on the table of an object. If the same change creates or renames the table, it locks the table anyway, and
+ * a new table has no rows to rewrite.
  */
 export function withTableLock({ before, after }: Record<'before' | 'after', State>, statement: Statement): Statement {
   const { object, object_lock: lock = 'ACCESS EXCLUSIVE' } = statement;
@@ -45,7 +46,7 @@ export function withTableLock({ before, after }: Record<'before' | 'after', Stat
   // A new trigger has its table in its id. For a new statistics object, the state after the change is needed.
   const collection =
     collectionOfObject(before, name) ?? (isFreeOnTable(name) ? collectionOfObject(after, name) : undefined);
-  if (collection === undefined || !before.collections.has(collection)) return statement;
+  if (collection === undefined || !before.collections.has(collection)) return { ...statement, rewrites_table: false };
   return { ...statement, object: { ...object, table: collection }, lock, locks: [{ table: collection, lock }] };
 }
 
@@ -140,8 +141,23 @@ export interface Creation {
 export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
 
 /** @param schema the default schema */
-export const createStatements = (schema: string, creation: Creation): Statement[] =>
-  creation.object.kind === 'privileges' ? grantStatements(schema, creation) : creationStatements(schema, creation);
+export function createStatements(schema: string, creation: Creation): Statement[] {
+  if (creation.object.kind === 'privileges') return grantStatements(schema, creation);
+  if (creation.object.kind !== 'table_options') return creationStatements(schema, creation);
+  const { object, isNew, replaces: before, index } = creation;
+  const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
+  return optionStatements(schema, { before, after: object }, statement);
+}
+
+const optionStatements = (
+  schema: string,
+  change: Parameters<typeof tableOptionSteps>[1],
+  statement: MakeStatement,
+): Statement[] =>
+  tableOptionSteps(schema, change).map(({ text, summary, lock, rewrites }) => ({
+    ...statement(text, summary, lock),
+    rewrites_table: rewrites,
+  }));
 
 function grantStatements(schema: string, { object, isNew, replaces, index }: Creation): Statement[] {
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
@@ -275,12 +291,13 @@ interface Drop {
   withTable: boolean;
 }
 
-export function dropObject(schema: string, object: SchemaObject, { index, withTable }: Drop): Statement {
+export function dropObject(schema: string, object: SchemaObject, { index, withTable }: Drop): Statement[] {
   const make = statementFor(object, index, 'object.deleted');
-  if (object.kind === 'privileges') return make(...dropPrivileges(schema, object, withTable), PRIVILEGES_LOCK);
+  if (object.kind === 'privileges') return [make(...dropPrivileges(schema, object, withTable), PRIVILEGES_LOCK)];
+  if (object.kind === 'table_options') return optionStatements(schema, { before: object, after: null, withTable }, make);
   const lock = isFreeOnTable(object) ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
   const statement = make(dropSql(schema, object), `drop ${kindWords(object)} ${object.id}`, lock);
-  return { ...statement, drops: [statement.object] };
+  return [{ ...statement, drops: [statement.object] }];
 }
 
 /** Revokes the privileges that a role loses while it keeps others. */

@@ -110,12 +110,10 @@ export function planObjects(change: ObjectChange): ObjectPlan {
         ...dropOrder(dropped, uses).flatMap((key) =>
           isDroppedWithOther(before, key, dropped)
             ? []
-            : [
-                dropObject(change.schema, objectOf(before, key), {
-                  index: sourceOf(causes, key),
-                  withTable: losesTable(change, key),
-                }),
-              ],
+            : dropObject(change.schema, objectOf(before, key), {
+                index: sourceOf(causes, key),
+                withTable: losesTable(change, key),
+              }),
         ),
         ...revokedFirst(change, changed),
         ...[...changed.renamed].flatMap(([key, each]) =>

@@ -38,9 +38,13 @@ const IS_LOGGED_ON_ROUTINE: Sql = isLogged({
   namespace: sql`p.pronamespace`,
 });
 
+/** SQL condition: the options of the table `r` are an object of the log. $4 are the tables of these objects. */
+const HAS_LOGGED_OPTIONS: Sql = sql`(r.relname = ANY ($4::name[])
+  AND r.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name))`;
+
 /**
  * `existence` marks objects without another property. $1 are the managed schemas, $2 is the default schema, $3 are the ids
- * of privileges in the log.
+ * of privileges in the log, and $4 the tables with options in the log.
  */
 const PROPERTIES: Sql = sql`
 WITH relation AS (
@@ -123,12 +127,16 @@ WITH relation AS (
   UNION ALL
   SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, o.property, o.value
     FROM relation r, LATERAL (VALUES
+           ('tablespace', (SELECT t.spcname::text FROM pg_catalog.pg_tablespace t WHERE t.oid = r.reltablespace))) o (property, value)
+   WHERE r.relkind IN ('r', 'p') AND o.value IS NOT NULL
+  UNION ALL
+  SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, o.property, o.value
+    FROM relation r, LATERAL (VALUES
            ('options', pg_catalog.array_to_string(r.reloptions, ', ')),
-           ('tablespace', (SELECT t.spcname::text FROM pg_catalog.pg_tablespace t WHERE t.oid = r.reltablespace)),
            ('persistence', CASE r.relpersistence WHEN 'u' THEN 'UNLOGGED' ELSE 'LOGGED' END),
            ('replica identity', CASE r.relreplident WHEN 'd' THEN 'DEFAULT' WHEN 'n' THEN 'NOTHING' WHEN 'f' THEN 'FULL'
              ELSE 'USING INDEX' END)) o (property, value)
-   WHERE r.relkind IN ('r', 'p') AND o.value IS NOT NULL
+   WHERE r.relkind IN ('r', 'p') AND o.value IS NOT NULL AND NOT ${HAS_LOGGED_OPTIONS}
   UNION ALL
   SELECT 'pg_catalog.pg_class'::regclass::oid, i.indexrelid, 0, 'replica identity', 'true'
     FROM pg_catalog.pg_index i JOIN relation r ON r.oid = i.indexrelid WHERE i.indisreplident
@@ -169,13 +177,15 @@ interface PropertiesQuery {
   schemas: readonly string[];
   /** The ids of the privileges in the log. */
   privileges: readonly string[];
+  /** The tables with options in the log. */
+  tableOptions: readonly string[];
 }
 
 export async function readProperties(
   client: Pick<pg.ClientBase, 'query'>,
-  { schema, schemas, privileges }: PropertiesQuery,
+  { schema, schemas, privileges, tableOptions }: PropertiesQuery,
 ): Promise<CatalogProperties> {
-  const values = [schemas, schema, privileges];
+  const values = [schemas, schema, privileges, tableOptions];
   const { rows } = await client.query<ObjectProperties & { key: string }>(PROPERTIES, values);
   return new Map(rows.map((row) => [row.key, row]));
 }

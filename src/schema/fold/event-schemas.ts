@@ -262,6 +262,7 @@ const objectV1 = z.strictObject({
     'statistics',
     'rule',
     'privileges',
+    'table_options',
   ]),
   id: eventText,
   definition: z.union([

@@ -1,6 +1,6 @@
 /*
  * Objects other than tables: views, materialized views, functions, procedures, aggregates, triggers, policies, row
- * security, statistics objects, rules and privileges. Their definition is one SQL statement, or a list for privileges.
+ * security, statistics objects, rules, privileges and table options. Their definition is one SQL statement, or a list for privileges.
  * They are documents like collections and fields.
  */
 import { z } from 'zod';
@@ -17,8 +17,8 @@ interface KindDescription {
   /** The target of COMMENT ON in the parser's output. Null if PostgreSQL stores no comment. */
   commentTarget: string | null;
   /**
-   * The catalog that contains objects of this kind. All names in one catalog share a namespace. `row_security` and
-   * `privileges` stand for columns of pg_class.
+   * The catalog that contains objects of this kind. All names in one catalog share a namespace. `row_security`,
+   * `privileges` and `table_options` stand for columns of pg_class.
    */
   catalog:
     | 'pg_class'
@@ -28,7 +28,8 @@ interface KindDescription {
     | 'row_security'
     | 'pg_statistic_ext'
     | 'pg_rewrite'
-    | 'privileges';
+    | 'privileges'
+    | 'table_options';
   /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
@@ -170,6 +171,18 @@ export const KINDS = {
     canBeDisabled: false,
     onTable: 'named',
   },
+  table_options: {
+    label: 'table options',
+    plural: 'tables with options',
+    sqlWords: 'TABLE',
+    statement: 'ALTER TABLE … SET',
+    commentTarget: null,
+    catalog: 'table_options',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'single',
+  },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
 export type ObjectKind = keyof typeof KINDS;
@@ -232,7 +245,8 @@ export const objectDocument = z.strictObject({
   /**
    * Identifies the object within its kind. For a view or a statistics object, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the table: `audit on
-   * posts`. For privileges, the role and the table, or the role and the function. For row security, the table.
+   * posts`. For privileges, the role and the table, or the role and the function. For row security and table options,
+   * the table.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. A list for privileges. */
@@ -275,8 +289,8 @@ export const ROUTINE_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) =
 export const PUBLIC = 'public';
 
 /**
- * True for triggers, policies, rules, privileges and row security, whose id contains a table. The id of some privileges
- * contains a function instead. False for an unknown kind of a diff.
+ * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of some
+ * privileges contains a function instead. False for an unknown kind of a diff.
  */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');
@@ -319,7 +333,7 @@ interface ObjectNameParts {
   name: string;
   /** `integer, text`. Null unless it is a function, procedure or aggregate. */
   argumentTypes: string | null;
-  /** The table or view of a trigger, policy, rule, privileges or row security, without quotes. Otherwise null. */
+  /** The table or view of an object whose id contains one, without quotes. Otherwise null. */
   table: string | null;
   /** The id of the function, procedure or aggregate of privileges. Otherwise null. */
   routine: string | null;
@@ -360,8 +374,8 @@ export function isRevokedFromPublic(object: ObjectName): boolean {
 }
 
 /**
- * Returns the id of the object with another name. The argument types and the table stay the same, so row security keeps
- * its id.
+ * Returns the id of the object with another name. The argument types and the table stay the same, so row security and
+ * table options keep their id.
  */
 export function renamedId(object: ObjectName, name: string): string {
   const { argumentTypes, table } = objectNameParts(object);

@@ -44,6 +44,7 @@ import {
   statisticsFault,
   statisticsRest,
 } from './statistics.js';
+import { type TableOptions, optionsRest, readTableOptions } from './table-options.js';
 import { type UsedName, callsIn, qualifiedName, relationsIn } from './used-names.js';
 import { optionsOf } from './view-options.js';
 import { viewTailOf } from './view-tail.js';
@@ -81,7 +82,7 @@ export interface ParsedDefinition {
   calls: readonly UsedName[];
   /** The parts of a function, procedure or aggregate. Otherwise null. */
   routine: RoutineParts | null;
-  /** The table of a trigger, policy, rule, row security or statistics object. Otherwise null. */
+  /** The table of an object of a table. Otherwise null. */
   onTable: TableParts | null;
   /** The parts of a trigger. Otherwise null. */
   trigger: TriggerParts | null;
@@ -91,6 +92,8 @@ export interface ParsedDefinition {
   statistics: StatisticsParts | null;
   /** The parts of a rule. Otherwise null. */
   rule: RuleParts | null;
+  /** The options of a table. Otherwise null. */
+  tableOptions: TableOptions | null;
 }
 
 interface TableParts {
@@ -124,13 +127,17 @@ function readStoredDefinition(text: Definition): ParsedDefinition {
   return definition;
 }
 
-/** True if CREATE OR REPLACE can change the first definition to the second, so that dependent objects remain. */
+/**
+ * True if CREATE OR REPLACE can change the first definition to the second, so that dependent objects remain. Table options
+ * change one by one.
+ */
 export function canReplace(before: Definition, after: Definition): boolean {
   // Privileges are granted and revoked one by one.
   if (typeof before !== 'string') return true;
   const [old, now] = [parseDefinition(before), parseDefinition(after)];
-  if (typeof old === 'string' || typeof now === 'string' || old.routine === null || now.routine === null) return false;
-  return isReplaceable(old.routine, now.routine);
+  if (typeof old === 'string' || typeof now === 'string') return false;
+  if (old.tableOptions !== null) return now.tableOptions !== null;
+  return old.routine !== null && now.routine !== null && isReplaceable(old.routine, now.routine);
 }
 
 /** Returns the definition with another id. The rest of the text stays the same. */
@@ -208,6 +215,7 @@ interface Creation {
   policy?: PolicyParts;
   statistics?: StatisticsParts;
   rule?: RuleParts;
+  tableOptions?: TableOptions;
 }
 
 /**
@@ -261,7 +269,7 @@ const CREATIONS: Readonly<Record<(typeof PARSED)[number], ReadCreation>> = {
     const altered = member(statement, 'AlterTableStmt');
     if (altered === undefined) return undefined;
     const switches = readRowSecurity(altered);
-    if (switches === null) return ONE_STATEMENT;
+    if (switches === null) return undefined;
     const relation = altered['relation'] as Node;
     return { target: relation, relation, query: {}, rest: { switches } };
   },
@@ -290,6 +298,14 @@ const CREATIONS: Readonly<Record<(typeof PARSED)[number], ReadCreation>> = {
     const target = { ...relation, relname: created['rulename'], location: startOfName(text) };
     const query = { when: created['whereClause'], actions: created['actions'] };
     return { target, relation, query, rest: ruleRest(created), rule };
+  },
+  table_options(statement) {
+    const altered = member(statement, 'AlterTableStmt');
+    if (altered === undefined) return undefined;
+    const tableOptions = readTableOptions(altered);
+    if (typeof tableOptions === 'string') return tableOptions;
+    const relation = altered['relation'] as Node;
+    return { target: relation, relation, query: {}, rest: optionsRest(tableOptions), tableOptions };
   },
 };
 
@@ -385,10 +401,12 @@ const partsOfKind = ({
   policy,
   statistics,
   rule,
-}: Creation): Pick<ParsedDefinition, 'policy' | 'statistics' | 'rule'> => ({
+  tableOptions,
+}: Creation): Pick<ParsedDefinition, 'policy' | 'statistics' | 'rule' | 'tableOptions'> => ({
   policy: policy ?? null,
   statistics: statistics ?? null,
   rule: rule ?? null,
+  tableOptions: tableOptions ?? null,
 });
 
 const textBetween = (bytes: Buffer, afterName: number, table: number): string =>
@@ -430,6 +448,7 @@ function partsOf({ kind, target, query, rest, routine, calls }: Creation, tail: 
     policy: null,
     statistics: null,
     rule: null,
+    tableOptions: null,
   };
 }
 

@@ -289,11 +289,12 @@ describe('drift of triggers', () => {
   });
 });
 
-describe('drift of policies', () => {
+describe('drift of policies and table options', () => {
   const { api, drift, expectHandled } = withObjects();
   const POLICY = { kind: 'policy', id: 'own on authors' };
   const SWITCHES = { kind: 'row_security', id: 'authors' };
-  const CATALOG = `SELECT c.relrowsecurity, c.relforcerowsecurity, p.polname, p.polcmd, p.polpermissive, p.polroles::text,
+  const OPTIONS = { kind: 'table_options', id: 'authors' };
+  const CATALOG = `SELECT c.reloptions, c.relrowsecurity, c.relforcerowsecurity, p.polname, p.polcmd, p.polpermissive, p.polroles::text,
       pg_get_expr(p.polqual, c.oid) AS using, obj_description(p.oid, 'pg_policy') AS comment
     FROM pg_class c LEFT JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relname = 'authors'`;
 
@@ -303,6 +304,8 @@ describe('drift of policies', () => {
     await api.ok('POST', '/objects', { kind: 'policy', definition, comment: 'Adults' });
     const switches = 'ALTER TABLE authors ENABLE ROW LEVEL SECURITY';
     await api.ok('POST', '/objects', { kind: 'row_security', definition: switches });
+    const options = 'ALTER TABLE authors SET (fillfactor = 70)';
+    await api.ok('POST', '/objects', { kind: 'table_options', definition: options });
   });
 
   for (const [change, object, kind, member] of [
@@ -312,6 +315,8 @@ describe('drift of policies', () => {
     ['DROP POLICY own ON authors', POLICY, 'missing', 'policy'],
     ['ALTER TABLE authors FORCE ROW LEVEL SECURITY', SWITCHES, 'different', 'definition'],
     ['ALTER TABLE authors DISABLE ROW LEVEL SECURITY', SWITCHES, 'missing', 'row_security'],
+    ['ALTER TABLE authors SET (fillfactor = 80)', OPTIONS, 'different', 'definition'],
+    ['ALTER TABLE authors RESET (fillfactor)', OPTIONS, 'missing', 'table_options'],
   ] as const)
     it(`reports, repairs and accepts ${change}`, () =>
       expectHandled(change, { object, kind, members: [member], catalog: CATALOG }));

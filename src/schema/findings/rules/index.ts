@@ -56,6 +56,7 @@ import {
   viewBypassesRowSecurity,
 } from './objects.js';
 import { changesPrivileges, privilegeLost, publicPrivilege } from './privileges.js';
+import { unloggedTable } from './table-options.js';
 import { nameLooksAlike, nameNeedsQuotes, nameShortened, reservedName } from './names.js';
 
 export const RULES: readonly Rule[] = [
@@ -116,6 +117,7 @@ export const RULES: readonly Rule[] = [
   rowSecurityWithoutPolicy,
   policyAlwaysTrue,
   viewBypassesRowSecurity,
+  unloggedTable,
   roleNeeded,
   ...NOTICED,
   ...IMPORTED,

@@ -22,6 +22,7 @@ import {
   locationOf,
   suggestOnline,
 } from './common.js';
+import { observeRewrittenByOptions } from './table-options.js';
 import { backfillOfEvent } from '../../model/backfill.js';
 import { parseConstraint } from '../../sql-text/definitions.js';
 import { NOT_KNOWN, sizeText } from '../levels.js';
@@ -172,7 +173,7 @@ export const rewritesTable: Rule = {
   code: 'REWRITES_TABLE',
   level: 'warn',
   title: 'Table rewrite',
-  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes need it, and new columns with a value per row.',
+  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes need it, new columns with a value per row, and tables that become unlogged or logged.',
   why: 'The table is locked for reads and writes until it is rewritten, and needs its size again on disk.',
   safer:
     'Add a field of the new type, write both, copy the values in batches, and delete the old field when nothing reads it.',
@@ -191,6 +192,7 @@ export const rewritesTable: Rule = {
     statement.rewrites_table
       ? observeLasting(statement, planned, 'PostgreSQL rewrites the whole table and locks it for reads and writes')
       : undefined,
+  objectEvent: observeRewrittenByOptions,
 };
 
 export const primaryKeyOverRows: Rule = {

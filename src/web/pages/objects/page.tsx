@@ -239,6 +239,7 @@ const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   statistics: 'CREATE STATISTICS regions ON country, city FROM articles',
   rule: 'CREATE RULE keep AS ON DELETE TO articles DO INSTEAD NOTHING',
   privileges: 'GRANT SELECT, UPDATE (title) ON articles TO editors',
+  table_options: 'ALTER TABLE articles SET (fillfactor = 80)',
 };
 
 function NewObject() {
