@@ -235,6 +235,9 @@ const ABOUT_VALUES = /^2[23]/;
 /** PostgreSQL's source file with errors about storage parameters, which come from the statement. */
 const ABOUT_PARAMETERS = 'reloptions.c';
 
+const mayHaveValues = ({ code = '', file }: pg.DatabaseError): boolean =>
+  ABOUT_VALUES.test(code) && file !== ABOUT_PARAMETERS;
+
 /**
  * Matches the innermost context of an error raised in PL/pgSQL. Anonymous blocks are excluded because they are our own.
  */
@@ -248,7 +251,7 @@ const RAISED_BY = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at 
 export function removeValues(error: pg.DatabaseError, ownSchema: string): void {
   const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
   const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
-  if (!isForeign && (!ABOUT_VALUES.test(error.code ?? '') || error.file === ABOUT_PARAMETERS)) return;
+  if (!isForeign && !mayHaveValues(error)) return;
   const description = isForeign
     ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its text is in the log of PostgreSQL`
     : describeError(error);

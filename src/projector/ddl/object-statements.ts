@@ -31,7 +31,7 @@ import {
 } from './sql.js';
 import { createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
 import type { LockedTable, Statement } from './step.js';
-import { tableOptionSteps } from './table-options.js';
+import { type OptionStep, resetTableOptions, setTableOptions } from './table-options.js';
 import type { NeededLock } from './table-locks.js';
 
 /**
@@ -146,15 +146,11 @@ export function createStatements(schema: string, creation: Creation): Statement[
   if (creation.object.kind !== 'table_options') return creationStatements(schema, creation);
   const { object, isNew, replaces: before, index } = creation;
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
-  return optionStatements(schema, { before, after: object }, statement);
+  return optionStatements(setTableOptions(schema, before, object), statement);
 }
 
-const optionStatements = (
-  schema: string,
-  change: Parameters<typeof tableOptionSteps>[1],
-  statement: MakeStatement,
-): Statement[] =>
-  tableOptionSteps(schema, change).map(({ text, summary, lock, rewrites }) => ({
+const optionStatements = (steps: readonly OptionStep[], statement: MakeStatement): Statement[] =>
+  steps.map(({ text, summary, lock, rewrites }) => ({
     ...statement(text, summary, lock),
     rewrites_table: rewrites,
   }));
@@ -294,7 +290,7 @@ interface Drop {
 export function dropObject(schema: string, object: SchemaObject, { index, withTable }: Drop): Statement[] {
   const make = statementFor(object, index, 'object.deleted');
   if (object.kind === 'privileges') return [make(...dropPrivileges(schema, object, withTable), PRIVILEGES_LOCK)];
-  if (object.kind === 'table_options') return optionStatements(schema, { before: object, after: null, withTable }, make);
+  if (object.kind === 'table_options') return optionStatements(resetTableOptions(schema, object, withTable), make);
   const lock = isFreeOnTable(object) ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
   const statement = make(dropSql(schema, object), `drop ${kindWords(object)} ${object.id}`, lock);
   return [{ ...statement, drops: [statement.object] }];

@@ -31,49 +31,54 @@ function optionsOf(object: SchemaObject | null): TableOptions {
   return typeof parsed === 'string' ? NO_OPTIONS : (parsed.tableOptions ?? NO_OPTIONS);
 }
 
-interface OptionStep {
+export interface OptionStep {
   text: Sql;
   summary: string;
   lock: 'SHARE UPDATE EXCLUSIVE' | 'ACCESS EXCLUSIVE';
   rewrites: boolean;
 }
 
-interface OptionChange {
-  /** Null for an object that is created. */
-  before: SchemaObject | null;
-  /** Null for an object that is deleted. */
-  after: SchemaObject | null;
-  /**
-   * True if the table of a deleted object is deleted too. It stays unlogged then, because PostgreSQL would rewrite it
-   * otherwise.
-   */
-  withTable?: boolean;
+/**
+ * Returns the statements that give a table the options of an object, and check that it has exactly those afterwards.
+ * @param before the object before, or null for a new one
+ */
+export function setTableOptions(schema: string, before: SchemaObject | null, object: SchemaObject): OptionStep[] {
+  const [old, now] = [optionsOf(before), optionsOf(object)];
+  const { name, table } = tableOf(schema, object);
+  const lock = lockBetween(old, now);
+  const check = { text: checkOptions(table, now), summary: `check the options of ${name}`, lock, rewrites: false };
+  return [...changeOptions(table, [old, now], `set options of ${name}`), check];
 }
 
-/** Returns the statements that change the options of a table, and check that it has exactly those afterwards. */
-export function tableOptionSteps(schema: string, { before, after, withTable = false }: OptionChange): OptionStep[] {
-  const object = after ?? before;
-  if (object === null) return [];
-  const [old, wanted] = [optionsOf(before), optionsOf(after)];
-  const now = withTable ? { ...wanted, isUnlogged: old.isUnlogged } : wanted;
+/**
+ * Returns the statement that gives a table PostgreSQL's defaults.
+ * @param withTable true if the table is deleted too. It stays unlogged then, because PostgreSQL would rewrite it otherwise.
+ */
+export function resetTableOptions(schema: string, object: SchemaObject, withTable: boolean): OptionStep[] {
+  const old = optionsOf(object);
+  const { name, table } = tableOf(schema, object);
+  return changeOptions(
+    table,
+    [old, { ...NO_OPTIONS, isUnlogged: withTable && old.isUnlogged }],
+    `reset options of ${name}`,
+  );
+}
+
+function tableOf(schema: string, object: SchemaObject): { name: string; table: Sql } {
   const name = objectNameParts(object).table ?? '';
-  const table = qualified(schema, name);
+  return { name, table: qualified(schema, name) };
+}
+
+function changeOptions(table: Sql, [old, now]: readonly [TableOptions, TableOptions], summary: string): OptionStep[] {
   const commands = commandsBetween(old, now);
+  if (commands.length === 0) return [];
+  const text = sql`ALTER TABLE ${table} ${join(commands, sql`, `)}`;
+  return [{ text, summary, lock: lockBetween(old, now), rewrites: old.isUnlogged !== now.isUnlogged }];
+}
+
+function lockBetween(old: TableOptions, now: TableOptions): OptionStep['lock'] {
   const isStrong = old.isUnlogged !== now.isUnlogged || old.replicaIdentity !== now.replicaIdentity;
-  const lock = isStrong || needsStrongLock(old) || needsStrongLock(now) ? 'ACCESS EXCLUSIVE' : 'SHARE UPDATE EXCLUSIVE';
-  const change: OptionStep = {
-    text: sql`ALTER TABLE ${table} ${join(commands, sql`, `)}`,
-    summary: `${after === null ? 'reset' : 'set'} options of ${name}`,
-    lock,
-    rewrites: old.isUnlogged !== now.isUnlogged,
-  };
-  const check: OptionStep = {
-    text: checkOptions(table, now),
-    summary: `check the options of ${name}`,
-    lock,
-    rewrites: false,
-  };
-  return [...(commands.length === 0 ? [] : [change]), ...(after === null ? [] : [check])];
+  return isStrong || [old, now].some(needsStrongLock) ? 'ACCESS EXCLUSIVE' : 'SHARE UPDATE EXCLUSIVE';
 }
 
 /** The one parameter for which PostgreSQL locks out readers. */

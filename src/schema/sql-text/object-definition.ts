@@ -31,10 +31,10 @@ import {
   parserFault,
   parseStatements,
 } from './expression.js';
-import { quotedName } from './quoted-name.js';
+import { endOfName, quotedName, startOfName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import { aggregateRest, readAggregateParts } from './aggregate.js';
-import { type RoutineParts, isReplaceable, readRoutineParts, routineRest, startOfName } from './routine.js';
+import { type RoutineParts, isReplaceable, readRoutineParts, routineRest } from './routine.js';
 import { type PolicyParts, policyRest, readPolicyParts, readRowSecurity } from './policy.js';
 import { type RuleParts, readRuleParts, ruleRest } from './rule.js';
 import {
@@ -456,23 +456,6 @@ function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): s
   if (relpersistence === 't') return `must not create a temporary ${KINDS[kind].label}`;
   if (relpersistence === 'u') return 'must not contain UNLOGGED';
   return catalogname === undefined ? null : 'must not name a database';
-}
-
-const NAME = /\s*(?:"(?:[^"]|"")+"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*)\s*/y;
-
-/** Returns the offset of the byte after the name. @param text one character per byte */
-export function endOfName(text: string, { location, schemaname }: Node): number | null {
-  let at = typeof location === 'number' ? location : 0;
-  for (let left = schemaname === undefined ? 1 : 2; left > 0; left -= 1) {
-    NAME.lastIndex = at;
-    const name = NAME.exec(text)?.[0];
-    if (name === undefined || /^U&$/i.test(name.trim())) return null;
-    at += left > 1 ? name.length : name.trimEnd().length;
-    if (left === 1) return at;
-    if (text[at] !== '.') return null;
-    at += 1;
-  }
-  return at;
 }
 
 const STAR =

@@ -17,8 +17,8 @@ import {
   idOnTable,
 } from '../model/objects.js';
 import { type Node, type Statement, list, member, stringOf } from './expression.js';
-import { ONE_STATEMENT, endOfName, parseDefinition } from './object-definition.js';
-import { quotedName } from './quoted-name.js';
+import { ONE_STATEMENT, parseDefinition } from './object-definition.js';
+import { endOfName, quotedName } from './quoted-name.js';
 import { readGrants } from './privileges.js';
 import { routineIdIn } from './routine.js';
 import { grantTexts } from '../model/privileges.js';

@@ -1,6 +1,7 @@
-/** Writes names in SQL like PostgreSQL. */
+/* Writes names in SQL like PostgreSQL, and finds them in statements. */
 import { scanSync } from 'libpg-query';
 import './expression.js';
+import type { Node } from './expression.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
@@ -11,4 +12,31 @@ export function quotedName(name: string): string {
     if (word?.keywordName === 'NO_KEYWORD' || word?.keywordName === 'UNRESERVED_KEYWORD') return name;
   }
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Matches comments, quoted texts and words. Any other character is a token of its own. */
+const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
+
+/** Finds where the name begins, which the parser does not report. The result is parsed again to check it. */
+export function startOfName(text: string): number {
+  for (const { 0: token, index } of text.matchAll(TOKEN))
+    if (/^(?:function|procedure|aggregate|trigger|policy|statistics|rule)$/i.test(token)) return index + token.length;
+  return 0;
+}
+
+const NAME = /\s*(?:"(?:[^"]|"")+"|[A-Za-z_\x80-\xff][\w$\x80-\xff]*)\s*/y;
+
+/** Returns the offset of the byte after the name. @param text one character per byte */
+export function endOfName(text: string, { location, schemaname }: Node): number | null {
+  let at = typeof location === 'number' ? location : 0;
+  for (let left = schemaname === undefined ? 1 : 2; left > 0; left -= 1) {
+    NAME.lastIndex = at;
+    const name = NAME.exec(text)?.[0];
+    if (name === undefined || /^U&$/i.test(name.trim())) return null;
+    at += left > 1 ? name.length : name.trimEnd().length;
+    if (left === 1) return at;
+    if (text[at] !== '.') return null;
+    at += 1;
+  }
+  return at;
 }

@@ -183,13 +183,3 @@ export function isReplaceable(before: RoutineParts, after: RoutineParts): boolea
     before.argumentNames.every((name, index) => name === '' || name === after.argumentNames[index])
   );
 }
-
-/** Matches comments, quoted texts and words. Any other character is a token of its own. */
-const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
-
-/** Finds where the name begins, which the parser does not report. The result is parsed again to check it. */
-export function startOfName(text: string): number {
-  for (const { 0: token, index } of text.matchAll(TOKEN))
-    if (/^(?:function|procedure|aggregate|trigger|policy|statistics|rule)$/i.test(token)) return index + token.length;
-  return 0;
-}

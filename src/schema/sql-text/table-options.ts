@@ -33,22 +33,36 @@ export function readTableOptions(statement: Node): TableOptions | string {
 }
 
 function withCommand(options: TableOptions, { subtype, def }: Node): TableOptions | string {
-  if (subtype === 'AT_SetUnLogged') return { ...options, isUnlogged: true };
-  if (subtype === 'AT_ReplicaIdentity') {
-    const replicaIdentity = IDENTITIES.get(member(def, 'ReplicaIdentityStmt')?.['identity_type']);
-    return replicaIdentity === undefined ? COMMANDS : { ...options, replicaIdentity };
+  switch (subtype) {
+    case 'AT_SetUnLogged':
+      return { ...options, isUnlogged: true };
+    case 'AT_ReplicaIdentity': {
+      const replicaIdentity = IDENTITIES.get(member(def, 'ReplicaIdentityStmt')?.['identity_type']);
+      return replicaIdentity === undefined ? COMMANDS : { ...options, replicaIdentity };
+    }
+    case 'AT_SetRelOptions':
+      return withParameters(options, list(member(def, 'List')?.['items']));
+    default:
+      return COMMANDS;
   }
-  if (subtype !== 'AT_SetRelOptions') return COMMANDS;
+}
+
+function withParameters(options: TableOptions, items: readonly unknown[]): TableOptions | string {
   const parameters = new Map(options.parameters);
-  for (const each of list(member(def, 'List')?.['items'])) {
-    const { defnamespace: prefix, defname, arg } = member(each, 'DefElem') ?? {};
-    if (prefix !== undefined && prefix !== 'toast')
-      return `must write ${String(prefix)}.${String(defname)} without a prefix, or with toast`;
-    const name = `${prefix === undefined ? '' : TOAST}${String(defname)}`;
+  for (const each of items) {
+    const { defnamespace: prefix = '', defname, arg } = (member(each, 'DefElem') ?? {}) as unknown as Parameter;
+    const name = prefix === '' ? defname : `${prefix}.${defname}`;
+    if (prefix !== '' && prefix !== 'toast') return `must write ${name} without a prefix, or with toast`;
     if (parameters.has(name)) return `must set ${name} only once`;
     parameters.set(name, valueOf(arg));
   }
   return { ...options, parameters };
+}
+
+interface Parameter {
+  defnamespace?: string;
+  defname: string;
+  arg?: unknown;
 }
 
 const IDENTITIES: ReadonlyMap<unknown, 'FULL' | 'NOTHING'> = new Map([
@@ -60,9 +74,9 @@ const IDENTITIES: ReadonlyMap<unknown, 'FULL' | 'NOTHING'> = new Map([
 function valueOf(arg: unknown): string {
   if (arg === undefined) return 'true';
   const integer = member(arg, 'Integer');
-  if (integer !== undefined) return String(integer['ival'] ?? 0);
-  const float = member(arg, 'Float');
-  if (float !== undefined) return String(float['fval']);
+  if (integer !== undefined) return String((integer['ival'] as number | undefined) ?? 0);
+  const float = member(arg, 'Float')?.['fval'];
+  if (typeof float === 'string') return float;
   return stringOf(arg) ?? list(member(arg, 'TypeName')?.['names']).map(stringOf).join('.');
 }
 
