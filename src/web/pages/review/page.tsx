@@ -86,7 +86,9 @@ function Inbox() {
           if (others.length === 0 && waiting.length > 0 && !requests.hasNextPage) return null;
           return (
             <Section title={waiting.length > 0 ? 'Other change requests' : 'Change requests'}>
-              {others.length === 0 && <Text size="sm">No change requests. Propose a change in its review.</Text>}
+              {others.length === 0 && waiting.length === 0 && (
+                <Text size="sm">No change requests. Propose a change in its review.</Text>
+              )}
               <Requests changes={others} />
               <LoadMoreButton of={requests}>Show older requests</LoadMoreButton>
             </Section>
