@@ -37,8 +37,9 @@ export const isInScope = (scope: CollectionScope, name: string): boolean =>
   scope.some((pattern) => matchesPattern(pattern, name));
 
 /**
- * A trigger, a policy, row security and a statistics object belong to the collection of their table. A rule also belongs
- * to the collections that it reads or writes. Other objects, and those that use a view, are outside every scope.
+ * A trigger, a policy, row security, table options and a statistics object belong to the collection of their table. A
+ * rule also belongs to the collections that it reads or writes. Other objects, and those that use a view, are outside
+ * every scope.
  * @param states the states before and after a change, in which the object may have different names
  */
 export function isObjectInScope(scope: CollectionScope, states: readonly State[], object: ObjectName): boolean {
@@ -47,8 +48,8 @@ export function isObjectInScope(scope: CollectionScope, states: readonly State[]
 }
 
 /**
- * Checks an object of a document, which may be in no state, by its name. It is in the scope only if it is a trigger, a
- * policy or row security of a table of the scope. The names of a statistics object and of a rule do not contain the
+ * Checks an object of a document, which may be in no state, by its name. It is in the scope only if it is an object whose
+ * id contains a table of the scope, except a rule. The names of a statistics object and of a rule do not contain the
  * tables that they use. Other objects belong to no collection.
  */
 export function isNamedObjectInScope(scope: CollectionScope, object: NonNullable<Problem['object']>): boolean {
@@ -160,8 +161,8 @@ export function listCollections({ before, after, events }: Batch): string[] {
 /**
  * True if a batch concerns a collection outside the scope, by its former or its new name: as the subject of an event,
  * as one end of a relation, as a group, or because its documents change with those of another collection. All events
- * that are not about collections are outside every scope, except events about change requests, and about triggers,
- * policies, rules, row security and statistics objects that are deleted or renamed with their table or column.
+ * that are not about collections are outside every scope, except events about change requests, and about objects of a
+ * table that are deleted or renamed with their table or column.
  */
 export function reachesOutside({ before, after, events }: Batch, scope: CollectionScope): boolean {
   const isOutside = (name: string): boolean => !isInScope(scope, name);

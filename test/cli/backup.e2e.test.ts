@@ -356,6 +356,7 @@ describe('dps backup', () => {
           },
         ],
         ['/objects', { kind: 'privileges', definition: 'REVOKE EXECUTE ON FUNCTION secret() FROM PUBLIC' }],
+        ['/objects', { kind: 'table_options', definition: 'ALTER TABLE letters SET (fillfactor = 70)' }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -376,7 +377,7 @@ describe('dps backup', () => {
     await asSuperuser(from, `INSERT INTO letters (owner) VALUES ('ada'), ('tim')`);
     await sql(
       from,
-      'ALTER TABLE notes ENABLE ROW LEVEL SECURITY; CREATE STATISTICS letters ON (lower(owner)) FROM notes',
+      'ALTER TABLE notes ENABLE ROW LEVEL SECURITY; ALTER TABLE notes SET (fillfactor = 80); CREATE STATISTICS letters ON (lower(owner)) FROM notes',
     );
     await sql(
       from,
@@ -390,6 +391,7 @@ describe('dps backup', () => {
     expect(taken.code, taken.err).to.equal(0);
     expect(taken.out)
       .to.contain('row security: notes')
+      .and.contain('table options: notes')
       .and.contain('statistics objects: letters')
       .and.contain('rules: hide on notes')
       .and.contain('privileges: PUBLIC on notes, pg_monitor on secret()');
@@ -408,6 +410,8 @@ describe('dps backup', () => {
       `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects, has_function_privilege('pg_monitor', 'secret()', 'EXECUTE') AS executes`,
     );
     expect(granted).to.deep.equal([{ deletes: true, selects: true, executes: false }]);
+    const options = await query(target, 'SELECT relname::text, reloptions FROM pg_class WHERE relname IN ('letters', 'notes') AND reloptions IS NOT NULL');
+    expect(options).to.deep.equal([{ relname: 'letters', reloptions: ['fillfactor=70'] }]);
     expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
     expect(await query(target, 'SELECT every(*)::int AS rows FROM generate_series(1, 3)')).to.deep.equal([{ rows: 3 }]);
     expect(await owners(target)).to.deep.equal(['ada']);

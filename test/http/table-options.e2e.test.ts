@@ -91,6 +91,7 @@ describe('table options', () => {
     ['row security among them', 'SET (fillfactor = 70), ENABLE ROW LEVEL SECURITY', 'must contain only SET'],
     ['a parameter that is set twice', 'SET (fillfactor = 70), SET (fillfactor = 80)', 'must set fillfactor only once'],
     ['parameters of something else', 'SET (other.fillfactor = 70)', 'without a prefix, or with toast'],
+    ['a parameter whose quoted name looks like one of the TOAST table', 'SET ("toast.x" = 1)', 'without double quotes'],
     ['two statements', 'SET (fillfactor = 70); DROP TABLE members', 'exactly one statement'],
   ] as const)
     it(`reject ${name}`, async () => {
@@ -106,7 +107,7 @@ describe('table options', () => {
     [
       'a parameter that PostgreSQL ignores',
       'SET (toast.autovacuum_enabled = off)',
-      'the table would have the options none',
+      'the options of the table would be none',
     ],
   ] as const)
     it(`reject ${name} as PostgreSQL does, and leave nothing behind`, async () => {
@@ -118,6 +119,18 @@ describe('table options', () => {
       expect(await existing('bare')).to.equal('d');
       expect(await listed()).to.deep.equal([]);
     });
+
+  it('reject a partitioned table that would become unlogged, and a view', async () => {
+    await api.sql('CREATE TABLE days (id integer PRIMARY KEY) PARTITION BY RANGE (id)');
+    await api.ok('POST', '/schema/adopt', { all: true });
+    const unlogged = { kind: 'table_options', definition: 'ALTER TABLE days SET UNLOGGED' };
+    await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/objects', unlogged);
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW names AS SELECT name FROM members' });
+    const barrier = { kind: 'table_options', definition: 'ALTER TABLE names SET (security_barrier)' };
+    const error = await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/objects', barrier);
+    expect(error.message).to.contain('"names" is not a managed table of the default schema');
+    expect((await listed()).sort()).to.deep.equal(['names']);
+  });
 
   it('reject a table that has other options, which can be adopted', async () => {
     await api.sql(`ALTER TABLE members SET (fillfactor = 50), REPLICA IDENTITY NOTHING`);

@@ -37,8 +37,8 @@ export interface CatalogObject {
    * The output of pg_get_viewdef without the semicolon, of pg_get_functiondef from the arguments on, or of
    * pg_get_triggerdef or pg_get_ruledef without the names of the object and of its table. For an aggregate, the
    * definition from the arguments on, which the service builds from the catalog. For a policy, row
-   * security and table options, the definition after the table. For a statistics object, the definition after the name. For privileges,
-   * the list as JSON.
+   * security and table options, the definition after the table. For a statistics object, the definition after the name.
+   * For privileges, the list as JSON.
    */
   query: string;
   /** One statement without a schema: `CREATE VIEW name WITH (…) AS SELECT …`. A list for privileges. */

@@ -128,7 +128,7 @@ function checkOptions(table: Sql, { parameters, isUnlogged, replicaIdentity }: T
        AND ${IS_UNLOGGED} = ${isUnlogged ? sql`true` : sql`false`}
        AND (CASE WHEN c.relreplident IN ('f', 'n') THEN c.relreplident END) IS NOT DISTINCT FROM ${letter}::"char");
     IF found IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state', MESSAGE =
-      'the table would have the options ' || found || ', which are not those of the change. Adopt or reset the options that it has, and leave out those that PostgreSQL does not support for it';
+      'the options of the table would be ' || found || ', not those of the change. Adopt or reset the options that it has, and leave out those that PostgreSQL does not support for it';
     END IF;
   END`)}`;
 }

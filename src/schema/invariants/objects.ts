@@ -34,8 +34,8 @@ function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[
 
 /**
  * Checks that the log contains the table, view or function of privileges, the table or view of a trigger or a rule, or
- * the table of a policy or of a statistics object. Otherwise a replay of the log could not create the object. A statistics object that did not change
- * may have the former name of its table, until PostgreSQL rewrites it.
+ * the table of another object of a table. Otherwise a replay of the log could not create the object. A statistics object
+ * that did not change may have the former name of its table, until PostgreSQL rewrites it.
  */
 function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
   const { kind, id } = object;

@@ -244,9 +244,9 @@ export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
    * Identifies the object within its kind. For a view or a statistics object, the name. For a function or an
-   * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the table: `audit on
-   * posts`. For privileges, the role and the table, or the role and the function. For row security and table options,
-   * the table.
+   * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
+   * table: `audit on posts`. For privileges, the role and the table, or the role and the function. For row security and
+   * table options, the table.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. A list for privileges. */
@@ -289,8 +289,8 @@ export const ROUTINE_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) =
 export const PUBLIC = 'public';
 
 /**
- * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of some
- * privileges contains a function instead. False for an unknown kind of a diff.
+ * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of
+ * some privileges contains a function instead. False for an unknown kind of a diff.
  */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');

@@ -53,6 +53,7 @@ function withParameters(options: TableOptions, items: readonly unknown[]): Table
     const { defnamespace: prefix = '', defname, arg } = (member(each, 'DefElem') ?? {}) as unknown as Parameter;
     const name = prefix === '' ? defname : `${prefix}.${defname}`;
     if (prefix !== '' && prefix !== 'toast') return `must write ${name} without a prefix, or with toast`;
+    if (defname.includes('.')) return `must write ${defname} without double quotes`;
     if (parameters.has(name)) return `must set ${name} only once`;
     parameters.set(name, valueOf(arg));
   }
