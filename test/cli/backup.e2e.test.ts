@@ -410,7 +410,10 @@ describe('dps backup', () => {
       `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects, has_function_privilege('pg_monitor', 'secret()', 'EXECUTE') AS executes`,
     );
     expect(granted).to.deep.equal([{ deletes: true, selects: true, executes: false }]);
-    const options = await query(target, 'SELECT relname::text, reloptions FROM pg_class WHERE relname IN ('letters', 'notes') AND reloptions IS NOT NULL');
+    const options = await query(
+      target,
+      `SELECT relname::text, reloptions FROM pg_class WHERE relname IN ('letters', 'notes') AND reloptions IS NOT NULL`,
+    );
     expect(options).to.deep.equal([{ relname: 'letters', reloptions: ['fillfactor=70'] }]);
     expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
     expect(await query(target, 'SELECT every(*)::int AS rows FROM generate_series(1, 3)')).to.deep.equal([{ rows: 3 }]);
