@@ -6,6 +6,7 @@
  * 2. DROP IDENTITY in its own statement: PostgreSQL checks the new type before it drops the identity. Then an owned
  * sequence.
  * 3. One ALTER TABLE for type, nullability and default. With a backfill, NOT NULL is set after the rows are filled.
+ * After a new type, constraints and indexes of the table keep the meaning of their text.
  * 4. ADD IDENTITY in its own statement: PostgreSQL checks the column type before step 3 has run. Then set the
  * sequence options. A new sequence starts past the existing values.
  * 5. Add primary key, unique, index and comment.
@@ -24,6 +25,7 @@ import {
   isVolatileDefault,
 } from './column.js';
 import { fillColumn } from './backfill.js';
+import { keepDefinitions } from './extras.js';
 import { primaryKeyColumns } from './create-table.js';
 import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
@@ -194,7 +196,7 @@ function attributeActions(old: ColumnField, now: ColumnField): Action[] {
   return actions.filter((action) => action !== null);
 }
 
-const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnTypeSql(old) !== columnTypeSql(now);
+export const typeChanges = (old: ColumnField, now: ColumnField): boolean => columnTypeSql(old) !== columnTypeSql(now);
 
 const setsNotNull = (old: ColumnField, now: ColumnField): boolean => old.schema.is_nullable && !now.schema.is_nullable;
 
@@ -257,6 +259,7 @@ export function alterColumn(
     ...createOwnSequence(change, now),
     ...fitIdentitySequence(change, old, now),
     ...(fill.length === 0 ? alterAttributes(change, old, now) : fillBetween(change, [old, now], fill)),
+    ...(typeChanges(old, now) ? keepDefinitions(change, now.field) : []),
     ...addIdentity(change, old, now),
     ...changeIdentitySequence(change, old, now),
     ...advanceNewSequence(change, old, now),

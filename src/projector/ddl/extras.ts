@@ -2,6 +2,7 @@ import { extrasOf, hasColumn, type CollectionNode } from '../../schema/model/sta
 import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
+import { constraintColumns, hasIndexExpression, indexColumns, parseConstraint } from '../../schema/sql-text/definitions.js';
 import { isSameText } from '../../schema/sql-text/renamed-text.js';
 import { type Change, isNew, locationIn, type Step, dropOf, partOf, step } from './step.js';
 import { createNeeds, freeSequences, isReady, ownSequences } from './needs.js';
@@ -14,7 +15,19 @@ import {
   isCounting,
   tableOf,
 } from './keys-and-indexes.js';
-import { constraintDefinition, ident, indexDefinition, literal, partitionBound, qualified, sql } from './sql.js';
+import {
+  type Sql,
+  block,
+  constraintDefinition,
+  ident,
+  indexDefinition,
+  join,
+  literal,
+  partitionBound,
+  qualified,
+  scratch,
+  sql,
+} from './sql.js';
 
 export type Constraint = NonNullable<TableExtras['constraints']>[number];
 export type Index = NonNullable<TableExtras['indexes']>[number];
@@ -122,14 +135,17 @@ export function dropConstraint(change: Change, { name, references }: Constraint)
  * Creates an index. The statement may fail on existing rows.
  * @throws UnsafeSqlError if the definition is anything but an index
  */
-export function createIndex(change: Change, { name, unique, definition }: Index): Step {
-  const kind = unique === true ? sql`CREATE UNIQUE INDEX` : sql`CREATE INDEX`;
-  const text = sql`${kind} ${ident(name)} ON ${tableOf(change)} ${indexDefinition(definition)}`;
+export function createIndex(change: Change, index: Index): Step {
+  const { name, unique, definition } = index;
+  const text = createIndexOn(tableOf(change), index);
   const object = partOf(change.event.collection, 'index', name);
   const preparable = { kind: 'index', name, unique: unique === true, definition: indexDefinition(definition) } as const;
   const costs = { object, lock: 'SHARE', may_fail: true, lock_entries: 2, preparable } as const;
   return step(text, `create index ${name} on ${change.event.collection}`, costs);
 }
+
+const createIndexOn = (table: Sql, { name, unique, definition }: Index): Sql =>
+  sql`CREATE ${unique === true ? sql`UNIQUE ` : sql``}INDEX ${ident(name)} ON ${table} ${indexDefinition(definition)}`;
 
 export function dropIndex(change: Change, { name }: Index): Step {
   return dropOwnIndex(change, name, `drop index ${name} of ${change.event.collection}`);
@@ -169,3 +185,82 @@ export function attachPartitionWithRows(change: Change, partition: NonNullable<T
   }
   return steps;
 }
+
+/*
+ * A new type of a column. PostgreSQL then writes its constraints and indexes anew, with casts from the new type. After
+ * several new types, such a definition can differ from the one that the stored text would get now: `amount > 0` of a
+ * numeric column becomes `amount::numeric > 0` for an integer column, and stays so for a real column.
+ */
+
+/** Returns the step that creates those constraints and indexes again whose definition differs from their stored text. */
+export function keepDefinitions(change: Change, column: string): Step[] {
+  const { constraints = [], indexes = [] } = extrasOf(change.after.collections.get(change.event.collection));
+  const isUsed = (columns: ReadonlySet<string>): boolean =>
+    columns.has(column) && ![...columns].some((each) => change.recreated?.has(each) === true);
+  const checks = constraints.filter(
+    ({ definition }) => hasExpression(definition) && isUsed(constraintColumns(definition)),
+  );
+  const own = indexes.filter(({ definition }) => hasIndexExpression(definition) && isUsed(indexColumns(definition)));
+  if (checks.length === 0 && own.length === 0) return [];
+  const { schema, name } = locationIn(change, change.event.collection);
+  // The copy has the table's own name, which a definition may contain.
+  const [table, copy] = [tableOf(change), scratch(name)];
+  const body = sql`DECLARE expected text; found text; note text; BEGIN
+    CREATE TABLE ${copy} (LIKE ${table});
+    ${join(
+      [
+        ...checks.map((each) => keepConstraint(table, copy, each)),
+        ...own.map((each) => keepIndex({ table, copy, schema }, each)),
+      ],
+      sql`
+    `,
+    )}
+    DROP TABLE ${copy};
+  END`;
+  const names = [...checks, ...own].map((each) => each.name).join(', ');
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 + 4 * (checks.length + own.length) } as const;
+  return [step(sql`DO ${block(body)}`, `keep the definitions of ${names} of ${change.event.collection}`, costs)];
+}
+
+function hasExpression(definition: string): boolean {
+  const parsed = parseConstraint(definition);
+  return typeof parsed !== 'string' && (parsed.kind === 'check' || parsed.kind === 'exclusion');
+}
+
+/** The tables that inherit a constraint lose it with their parent, unless they also have it as their own. */
+function keepConstraint(table: Sql, copy: Sql, { name, definition }: Constraint): Sql {
+  const text = constraintDefinition(definition);
+  const isOf = (of: Sql): Sql => sql`c.conrelid = ${literal(of)}::regclass::oid AND c.conname = ${literal(name)}`;
+  return sql`ALTER TABLE ${copy} ADD CONSTRAINT ${ident(name)} ${text};
+    SELECT pg_catalog.pg_get_constraintdef(c.oid) INTO expected FROM pg_catalog.pg_constraint c WHERE ${isOf(copy)};
+    SELECT pg_catalog.pg_get_constraintdef(c.oid), pg_catalog.obj_description(c.oid, 'pg_constraint') INTO found, note
+      FROM pg_catalog.pg_constraint c
+     WHERE ${isOf(table)} AND c.coninhcount = 0 AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i
+       JOIN pg_catalog.pg_constraint k ON k.conrelid = i.inhrelid AND k.conname = c.conname AND k.conislocal WHERE i.inhparent = c.conrelid);
+    IF found <> expected THEN
+      ALTER TABLE ${table} DROP CONSTRAINT ${ident(name)};
+      ALTER TABLE ${table} ADD CONSTRAINT ${ident(name)} ${text};
+      ${commentAgain(sql`CONSTRAINT ${ident(name)} ON ${table}`)}
+    END IF;`;
+}
+
+/** Leaves indexes with properties that CREATE INDEX does not give: those of partitions, and the replica identity. */
+function keepIndex({ table, copy, schema }: { table: Sql; copy: Sql; schema: string }, index: Index): Sql {
+  const name = qualified(schema, index.name);
+  const definition = sql`pg_catalog.substr(d.text, pg_catalog.strpos(d.text, ' USING '))`;
+  return sql`${createIndexOn(copy, index)};
+    SELECT ${definition} INTO expected FROM pg_catalog.pg_get_indexdef(${literal(scratch(index.name))}::regclass::oid) d (text);
+    SELECT ${definition}, pg_catalog.obj_description(c.oid, 'pg_class') INTO found, note
+      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid, pg_catalog.pg_get_indexdef(c.oid) d (text)
+     WHERE c.oid = pg_catalog.to_regclass(${literal(name)})::oid AND i.indrelid = ${literal(table)}::regclass::oid
+       AND c.relkind = 'i' AND NOT c.relispartition AND c.reltablespace = 0::oid AND NOT i.indisreplident AND NOT i.indisclustered
+       AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND coalesce(a.attstattarget, -1) >= 0);
+    IF found <> expected THEN
+      DROP INDEX ${name};
+      ${createIndexOn(table, index)};
+      ${commentAgain(sql`INDEX ${name}`)}
+    END IF;`;
+}
+
+const commentAgain = (object: Sql): Sql =>
+  sql`IF note IS NOT NULL THEN EXECUTE pg_catalog.format('COMMENT ON %s IS %L', ${literal(object)}, note); END IF;`;

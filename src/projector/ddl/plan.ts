@@ -1,7 +1,15 @@
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type LogEvent, type NewEvent, readRestored, isAdopted, isMetaOnly } from '../../schema/model/events.js';
 import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
-import { type State, hasColumn, getField, type CollectionNode, extrasOf, isFolder } from '../../schema/model/state.js';
+import {
+  type State,
+  hasColumn,
+  getField,
+  type CollectionNode,
+  extrasOf,
+  isFolder,
+  type ColumnField,
+} from '../../schema/model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import {
   type Statement,
@@ -21,13 +29,13 @@ import { detachPartition, planPurges, dropKeptColumn, restoreColumn, moveToTrash
 import type { ObjectFacts } from './catalog-object.js';
 import { planObjects } from './objects.js';
 import type { Problem } from '../../kernel/problem.js';
-import { addColumn, addFilledColumn, dropColumn, alterColumn, addIndex } from './alter-column.js';
+import { addColumn, addFilledColumn, dropColumn, alterColumn, addIndex, typeChanges } from './alter-column.js';
 import { fillColumn } from './backfill.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { parentOf } from '../../schema/model/order.js';
 import { needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
-import { changeExtras, completeTable, refuseWithPartitions } from './extras.js';
+import { changeExtras, completeTable, keepDefinitions, refuseWithPartitions } from './extras.js';
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
 import { columnComment, countFromRows, isCounting, tableOf } from './keys-and-indexes.js';
@@ -89,7 +97,7 @@ export function* planBatch(
   const after = folding.state();
   if (!hasTrash) return { statements, after, problems: [] };
   const shared = { position, hasTrash, before: state, after, schema, createdAt, needs };
-  statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, event, index })));
+  statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, events, event, index })));
   if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
   const { first, last, problems } = planObjects({ before: state, after, events, schema, facts });
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
@@ -111,14 +119,29 @@ function recordCreated(
 
 const CHANGES_SEQUENCE = /^\/schema(?:$|\/(?:has_auto_increment|default_value|extras)(?:\/|$))/;
 
-/** A column that someone changed by hand may have a new sequence, which starts before the values of the rows. */
-function planAccepted(accepted: Omit<Change, 'event'> & { event: LogEvent }): Statement[] {
+type Accepted = Omit<Change, 'event'> & { event: LogEvent; events: readonly LogEvent[] };
+
+/**
+ * A column that someone changed by hand may have a new sequence, which starts before the values of the rows. A column that
+ * got a new type together with that of the parent table is used by constraints and indexes of its own table.
+ */
+function planAccepted({ events, ...accepted }: Accepted): Statement[] {
   const { event } = accepted;
   if ((event.type !== 'field.created' && event.type !== 'field.updated') || !isAdopted(event)) return [];
-  if (event.type === 'field.updated' && !event.data.patch.some(({ path }) => CHANGES_SEQUENCE.test(path))) return [];
   const change = { ...accepted, event };
   const field = getField(change.after, event.collection, fieldNameOf(event));
-  return hasColumn(field) && isCounting(field) ? statementsOf(change, [countFromRows(change, field, 'none')]) : [];
+  if (!hasColumn(field)) return [];
+  const isMoved = event.type === 'field.created' || event.data.patch.some(({ path }) => CHANGES_SEQUENCE.test(path));
+  return statementsOf(change, [
+    ...(isMoved && isCounting(field) ? [countFromRows(change, field, 'none')] : []),
+    ...(isRetypedWithParent(change, field, events) ? keepDefinitions(change, field.field) : []),
+  ]);
+}
+
+function isRetypedWithParent({ before }: Change, now: ColumnField, events: readonly LogEvent[]): boolean {
+  const old = getField(before, now.collection, now.field);
+  if (!hasColumn(old) || !typeChanges(old, now)) return false;
+  return events.some((event) => event.type === 'field.updated' && event.field === now.field && !isAdopted(event));
 }
 
 /** True if an event leaves the table unchanged, because it changes only meta or fields without a column. */
@@ -160,7 +183,7 @@ function* planChanges(changes: readonly Change[], awaited: readonly DeferredFore
 function planInRun(change: Change, run: RecreatedRun): Statement[] {
   const statements = change.index === run.first.index ? run.drop() : [];
   const isRecreated = run.recreated.has(fieldNameOf(change.event));
-  const inRun = { ...change, recreatesKey: run.recreatesKey };
+  const inRun = { ...change, recreatesKey: run.recreatesKey, recreated: run.recreated };
   statements.push(...(isRecreated ? run.step(inRun) : planChange(inRun)));
   if (change.index === run.last.index) statements.push(...run.recreate());
   return statements;

@@ -154,6 +154,8 @@ interface ChangeBy<E extends NewEvent> {
   about?: string;
   /** True if the statements that recreate the primary key are planned around the event. */
   recreatesKey?: boolean;
+  /** The columns that are dropped before the event and created again after it. */
+  recreated?: ReadonlySet<string>;
 }
 
 export type Change<T extends SchemaEventType = SchemaEventType> = ChangeBy<Extract<NewEvent, { type: T }>>;

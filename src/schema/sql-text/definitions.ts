@@ -36,6 +36,13 @@ export function indexKeys(definition: string): (string | null)[] {
   });
 }
 
+/** True if the index contains an expression as a key or after WHERE. */
+export function hasIndexExpression(definition: string): boolean {
+  const parsed = parseStatement(`CREATE INDEX i ON t ${definition}`);
+  const isPartial = typeof parsed !== 'string' && member(parsed, 'IndexStmt')?.['whereClause'] !== undefined;
+  return isPartial || indexKeys(definition).includes(null);
+}
+
 /** Returns the columns of the constraint's own table. Columns that a foreign key references are not included. */
 export const constraintColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`ALTER TABLE t ADD CONSTRAINT c ${definition}`));
