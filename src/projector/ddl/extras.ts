@@ -2,7 +2,12 @@ import { extrasOf, hasColumn, type CollectionNode } from '../../schema/model/sta
 import type { TableExtras } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { parentOf } from '../../schema/model/order.js';
-import { constraintColumns, hasIndexExpression, indexColumns, parseConstraint } from '../../schema/sql-text/definitions.js';
+import {
+  constraintColumns,
+  hasIndexExpression,
+  indexColumns,
+  parseConstraint,
+} from '../../schema/sql-text/definitions.js';
 import { isSameText } from '../../schema/sql-text/renamed-text.js';
 import { type Change, isNew, locationIn, type Step, dropOf, partOf, step } from './step.js';
 import { createNeeds, freeSequences, isReady, ownSequences } from './needs.js';
