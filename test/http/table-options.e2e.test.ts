@@ -61,7 +61,7 @@ describe('table options', () => {
     const plan = await planOf(next);
     expect(plan.accepted, JSON.stringify(plan)).to.equal(true);
     expect(plan.statements[0]).to.deep.include({
-      sql: `ALTER TABLE "public"."members" RESET ("autovacuum_enabled"), SET ("fillfactor" = '80', toast."autovacuum_enabled" = 'false'), SET UNLOGGED, REPLICA IDENTITY DEFAULT`,
+      sql: `ALTER TABLE ONLY "public"."members" RESET ("autovacuum_enabled"), SET ("fillfactor" = '80', toast."autovacuum_enabled" = 'false'), SET UNLOGGED, REPLICA IDENTITY DEFAULT`,
       summary: 'set options of members',
       lock: 'ACCESS EXCLUSIVE',
       rewrites_table: true,
@@ -224,6 +224,156 @@ describe('table options', () => {
     await api.goTo(start);
     expect(await existing()).to.equal('d');
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(past);
+  });
+
+  describe('of columns', () => {
+    const SETTINGS = `ALTER TABLE members SET (fillfactor = 70), ALTER COLUMN about SET STORAGE EXTERNAL, ALTER COLUMN about SET COMPRESSION pglz,
+      ALTER COLUMN name SET STATISTICS 500, ALTER COLUMN name SET (n_distinct = -0.5)`;
+
+    const settings = async (table = 'members') => {
+      const rows = await api.sql<{ text: string }>(
+        `SELECT concat_ws(' ', attname, nullif(attstattarget, -1), nullif(attstorage, 'x'), nullif(attcompression, ''), attoptions) AS text
+           FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+          WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attlen = -1 ORDER BY attnum`,
+        [table],
+      );
+      return rows.map(({ text }) => text);
+    };
+
+    it('are set, changed one by one, and reset', async () => {
+      await create(SETTINGS);
+      expect(await settings()).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);
+      const plan = await planOf(
+        'ALTER TABLE members SET (fillfactor = 70), ALTER name SET STATISTICS 50, ALTER about SET COMPRESSION pglz',
+      );
+      expect(plan.statements.map(({ sql, lock }) => `${lock}: ${sql.slice(0, 100)}`)).to.deep.equal([
+        'ACCESS EXCLUSIVE: ALTER TABLE ONLY "public"."members" ALTER COLUMN "name" RESET ("n_distinct")',
+        `ACCESS EXCLUSIVE: ${plan.statements[1]?.sql.slice(0, 100) ?? ''}`,
+        'SHARE UPDATE EXCLUSIVE: ALTER TABLE ONLY "public"."members" ALTER COLUMN "name" SET STATISTICS 50',
+        `SHARE UPDATE EXCLUSIVE: ${plan.statements[3]?.sql.slice(0, 100) ?? ''}`,
+      ]);
+      expect(plan.statements[1]?.sql).to.contain('SET STORAGE');
+      await change('ALTER TABLE members ALTER name SET STATISTICS 50, ALTER about SET COMPRESSION pglz');
+      expect(await settings()).to.deep.equal(['name 50', 'about p']);
+      await api.ok('DELETE', path());
+      expect(await settings()).to.deep.equal(['name', 'about']);
+    });
+
+    it('follow renames and deletions of columns', async () => {
+      await create(SETTINGS);
+      await api.ok('POST', '/fields/members/name/rename', { to: 'title' });
+      expect(await shown()).to.equal(
+        `ALTER TABLE members SET (fillfactor='70'), ALTER COLUMN about SET COMPRESSION pglz, ALTER COLUMN about SET STORAGE EXTERNAL, ALTER COLUMN title SET (n_distinct='-0.5'), ALTER COLUMN title SET STATISTICS 500`,
+      );
+      await api.ok('DELETE', '/fields/members/about');
+      expect(await shown()).to.equal(
+        `ALTER TABLE members SET (fillfactor='70'), ALTER COLUMN title SET (n_distinct='-0.5'), ALTER COLUMN title SET STATISTICS 500`,
+      );
+      await change('ALTER TABLE members ALTER title SET STATISTICS 500');
+      await api.ok('DELETE', '/fields/members/title');
+      expect(await listed()).to.deep.equal([]);
+    });
+
+    it('are kept when a column gets another type, also together with a rename', async () => {
+      await create(SETTINGS);
+      await api.ok('PATCH', '/fields/members/about', { type: 'string' });
+      expect(await settings()).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);
+      const snapshot = await api.ok<{ fields: { field: string }[]; objects: Document[] }>('GET', '/schema/snapshot');
+      await api.ok('POST', '/collections/members/rename', { to: 'people' });
+      await api.ok('PATCH', '/fields/people/about', { type: 'text' });
+      expect(await settings('people')).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);
+      await apply(snapshot);
+      expect(await settings()).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);
+      expect(await diffTo(snapshot)).to.deep.equal(NOTHING);
+    });
+
+    it('are adopted, and found as drift', async () => {
+      await api.sql(`CREATE TABLE found (id int PRIMARY KEY, note text, "a b" text);
+        ALTER TABLE found ALTER note SET STORAGE MAIN, ALTER "a b" SET STATISTICS 7`);
+      interface Adoption {
+        objects: { id: string }[];
+        not_represented: object[];
+      }
+      const adopted = await api.ok<Adoption>('POST', '/schema/adopt', { all: true });
+      expect(adopted).to.deep.include({ not_represented: [] });
+      expect(await shown('found')).to.equal(
+        'ALTER TABLE found ALTER COLUMN "a b" SET STATISTICS 7, ALTER COLUMN note SET STORAGE MAIN',
+      );
+      await api.sql('ALTER TABLE found ALTER note SET STORAGE EXTENDED, ALTER "a b" SET STATISTICS 9');
+      interface Drift {
+        objects: { repair: { database: { sql: string }[] } }[];
+      }
+      const { objects } = await api.ok<Drift>('GET', '/schema/drift');
+      for (const { sql } of objects.flatMap(({ repair }) => repair.database)) await api.sql(sql);
+      expect(await settings('found')).to.deep.equal(['note m', 'a b 7']);
+    });
+
+    it('do not change partitions and inheriting tables', async () => {
+      await api.sql(
+        'CREATE TABLE base (id int PRIMARY KEY, note text); CREATE TABLE child (PRIMARY KEY (id)) INHERITS (base)',
+      );
+      await api.ok('POST', '/schema/adopt', { all: true });
+      await create('ALTER TABLE base ALTER note SET STORAGE EXTERNAL, ALTER note SET STATISTICS 9');
+      expect(await settings('child')).to.deep.equal(['note']);
+      await create('ALTER TABLE child ALTER note SET STORAGE MAIN');
+      await api.ok('PATCH', '/fields/base/note', { type: 'string' });
+      expect(await settings('base')).to.deep.equal(['note 9 e']);
+      expect(await settings('child')).to.deep.equal(['note m']);
+    });
+
+    it('change back and forth between points in time, and are proved', async () => {
+      const start = await api.head();
+      const past = await api.ok<object>('GET', '/schema/snapshot');
+      const changes = await api.ok<{ hash: string }>('POST', '/schema/diff', {
+        ...past,
+        objects: [{ kind: 'table_options', id: 'members', definition: SETTINGS, comment: null }],
+      });
+      const proof = await api.ok<{ proof: object }>('POST', '/schema/apply?prove', changes);
+      expect(proof.proof).to.deep.include({ differences: [], properties: [] });
+      await api.ok('POST', '/schema/apply', changes);
+      const { text } = await api.client('/history/snapshot?export=sql');
+      expect(text).to.contain('ALTER COLUMN "about" SET STORAGE "external"');
+      await api.goTo(start);
+      expect(await settings()).to.deep.equal(['name', 'about']);
+    });
+
+    for (const [name, definition, message] of [
+      ['a default', 'ALTER about SET STATISTICS -1', 'must leave out statistics of column about'],
+      ['a default storage', 'ALTER about SET STORAGE DEFAULT', 'must leave out storage of column about'],
+      [
+        'a setting twice',
+        'ALTER about SET STATISTICS 1, ALTER about SET STATISTICS 2',
+        'must set statistics of column about only once',
+      ],
+      ['another change of a column', 'ALTER about SET NOT NULL', 'must contain only SET'],
+      ['a column by its number', 'ALTER 3 SET STATISTICS 4', 'must contain only SET'],
+    ] as const)
+      it(`reject ${name}`, async () => {
+        const body = { kind: 'table_options', definition: `ALTER TABLE members ${definition}` };
+        const error = await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/objects', body);
+        expect(error.message).to.contain(message);
+      });
+
+    for (const [name, definition, message] of [
+      [
+        'a column that does not exist',
+        'ALTER nothing SET STATISTICS 5',
+        'column "nothing" of relation "members" does not exist',
+      ],
+      [
+        'a setting that is the default of the type',
+        'ALTER about SET STORAGE EXTENDED',
+        'the options of the table would be none',
+      ],
+      ['a storage that the type does not have', 'ALTER id SET STORAGE EXTERNAL', 'can only have storage PLAIN'],
+      ['a target above the largest one', 'ALTER about SET STATISTICS 20000', 'SET STATISTICS 10000'],
+    ] as const)
+      it(`reject ${name} as PostgreSQL does`, async () => {
+        const body = { kind: 'table_options', definition: `ALTER TABLE members ${definition}` };
+        const error = await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/objects', body);
+        expect(error.message).to.contain(message, error.message);
+        expect(await listed()).to.deep.equal([]);
+      });
   });
 
   it('have a finding if they make a table unlogged', async () => {

@@ -124,6 +124,18 @@ function adopt(context: Context): Doc {
   return { tables, ...(random.chance(0.1) && { objects: [objectName(context)] }) };
 }
 
+function columnSettings(context: Context): string {
+  const { collection, field } = someKnownField(context);
+  const setting = [
+    'SET STATISTICS 9',
+    'SET STORAGE MAIN',
+    'SET COMPRESSION pglz',
+    'SET (n_distinct = 5)',
+    'SET (a = 1)',
+  ];
+  return `ALTER TABLE "${collection}" ALTER COLUMN "${field}" ${context.random.pick(setting)}`;
+}
+
 const newObject = (context: Context): object => ({
   ...(context.random.chance(0.1) && { enabled: context.random.pick(['origin', 'disabled', 'always', 'never']) }),
   kind: context.random.pick([
@@ -180,6 +192,7 @@ const newObject = (context: Context): object => ({
     `ALTER TABLE "${collectionName(context)}" ${context.random.pick(['ENABLE', 'FORCE', 'DISABLE'])} ROW LEVEL SECURITY`,
     `ALTER TABLE "${collectionName(context)}" SET (${context.random.pick(['fillfactor = 70', 'toast.autovacuum_enabled = off', 'a', 'parallel_workers = 1, fillfactor = 1'])})`,
     `ALTER TABLE "${collectionName(context)}" ${context.random.pick(['SET UNLOGGED', 'SET LOGGED', 'REPLICA IDENTITY FULL, SET (fillfactor = 50)', 'REPLICA IDENTITY USING INDEX a'])}`,
+    columnSettings(context),
     `CREATE STATISTICS s (mcv) ON id, "${newName(context)}" FROM "${collectionName(context)}"`,
     `CREATE STATISTICS "${newName(context)}" ON ${context.random.pick(['id, (id % 2)', '(f(id))', 'id'])} FROM "${collectionName(context)}"`,
     `CREATE RULE r AS ON ${context.random.pick(['INSERT', 'DELETE', 'SELECT'])} TO "${collectionName(context)}" DO INSTEAD NOTHING`,

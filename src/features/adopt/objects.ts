@@ -246,7 +246,8 @@ export function nameOfNote(note: Note): string {
 
 /** An index as the replica identity is no table option that the service manages. */
 const isAboutOptions = ({ kind, name }: Note): boolean =>
-  kind === 'storage parameter' || kind === 'unlogged' || (kind === 'replica identity' && name !== 'index');
+  ['storage parameter', 'unlogged', 'column setting'].includes(kind) ||
+  (kind === 'replica identity' && name !== 'index');
 
 /** PUBLIC has EXECUTE on every new function, so a snapshot loses nothing if it has it here. */
 const ABOUT_PUBLIC_EXECUTE = /^(?:GRANT EXECUTE|REVOKE ALL) ON (?:FUNCTION|PROCEDURE) .* (?:TO|FROM) PUBLIC$/s;

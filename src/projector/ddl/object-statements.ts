@@ -1,5 +1,5 @@
 /* Writes the statements that create, change, rename and drop objects. */
-import type { ObjectEvent } from '../../schema/model/events.js';
+import { type LogEvent, type ObjectEvent, isAdopted, isMetaOnly } from '../../schema/model/events.js';
 import {
   type Enabled,
   KINDS,
@@ -31,7 +31,13 @@ import {
 } from './sql.js';
 import { createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
 import type { LockedTable, Statement } from './step.js';
-import { type OptionStep, resetTableOptions, setTableOptions } from './table-options.js';
+import {
+  type OptionStep,
+  keepColumnSettings,
+  resetColumnSettings,
+  resetTableOptions,
+  setTableOptions,
+} from './table-options.js';
 import type { NeededLock } from './table-locks.js';
 
 /**
@@ -140,13 +146,16 @@ export interface Creation {
 
 export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
 
-/** @param schema the default schema */
-export function createStatements(schema: string, creation: Creation): Statement[] {
+/**
+ * @param schema the default schema
+ * @param changed names of columns that changed
+ */
+export function createStatements(schema: string, creation: Creation, changed: ReadonlySet<string>): Statement[] {
   if (creation.object.kind === 'privileges') return grantStatements(schema, creation);
   if (creation.object.kind !== 'table_options') return creationStatements(schema, creation);
   const { object, isNew, replaces: before, index } = creation;
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
-  return optionStatements(setTableOptions(schema, before, object), statement);
+  return optionStatements(setTableOptions(schema, { before, object }, changed), statement);
 }
 
 const optionStatements = (steps: readonly OptionStep[], statement: MakeStatement): Statement[] =>
@@ -296,15 +305,35 @@ export function dropObject(schema: string, object: SchemaObject, { index, withTa
   return [{ ...statement, drops: [statement.object] }];
 }
 
-/** Revokes the privileges that a role loses while it keeps others. */
+/** Revokes the privileges that a role loses while it keeps others, and resets settings of columns. */
 export function revokeStatements(
   schema: string,
   [before, after]: readonly [SchemaObject, SchemaObject],
   index: number,
 ): Statement[] {
   const statement = statementFor(after, index, 'object.updated');
+  if (before.kind === 'table_options') return optionStatements(resetColumnSettings(schema, before, after), statement);
   return revokeLost(schema, before, after).map(([text, summary]) => statement(text, summary, PRIVILEGES_LOCK));
 }
+
+export interface AlteredColumns {
+  names: ReadonlySet<string>;
+  /** The index of the first event about one of them. */
+  index: number;
+}
+
+/** Returns the columns that the batch changes. Accepted changes are those of tables that inherit one of the columns. */
+export function alteredColumns(events: readonly LogEvent[]): AlteredColumns {
+  const index = events.findIndex(
+    (event) => event.type === 'field.updated' && !isAdopted(event) && !isMetaOnly(event.data.patch),
+  );
+  const names = events.flatMap((event) => (event.type === 'field.updated' && index >= 0 ? (event.field ?? []) : []));
+  return { names: new Set(names), index };
+}
+
+/** Sets storage and compression again for columns that changed. */
+export const keepSettings = (schema: string, object: SchemaObject, { index, names }: AlteredColumns): Statement[] =>
+  optionStatements(keepColumnSettings(schema, object, names), statementFor(object, index, 'object.updated'));
 
 /** @param to the new id */
 export function renameStatement(

@@ -25,6 +25,7 @@ import {
   type ObjectNode,
   type State,
   getField,
+  getObject,
   hasColumn,
   hasTableAt,
   locateTable,
@@ -34,10 +35,13 @@ import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
 import {
+  type AlteredColumns,
   type Creation,
+  alteredColumns,
   createStatements,
   describeObject,
   dropObject,
+  keepSettings,
   kindWords,
   renameStatement,
   revokeStatements,
@@ -104,6 +108,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
     ...[...changed.defined.keys()].filter((key) => before.objects.has(key)),
   ]);
   const causes = { affected, changed };
+  const altered = alteredColumns(events);
   return {
     ...withTableLocks(change, {
       first: [
@@ -123,7 +128,10 @@ export function planObjects(change: ObjectChange): ObjectPlan {
         ),
       ],
       last: [
-        ...creationOrder(change, causes, dropped).flatMap((object) => createStatements(change.schema, object)),
+        ...creationOrder(change, causes, dropped).flatMap((object) =>
+          createStatements(change.schema, object, altered.names),
+        ),
+        ...keptSettings(change, changed, altered),
         ...[...changed.described].flatMap(([key, each]) =>
           dropped.has(key) || changed.created.has(key)
             ? []
@@ -153,11 +161,23 @@ function losesTable({ before, after }: ObjectChange, key: string): boolean {
   return table !== null && hasTableAt(before, undefined, table) && !hasTableAt(after, undefined, table);
 }
 
-/** Returns the statements that revoke privileges. They run before columns are renamed or dropped. */
+/** Returns the statements that revoke privileges and reset settings of columns. They run before columns are renamed or dropped. */
 const revokedFirst = ({ before, after, schema }: ObjectChange, { replaced }: ChangedObjects): Statement[] =>
   [...replaced].flatMap(([key, { event, index }]) => {
     const [old, now] = [objectOf(before, key), objectOf(after, objectKey(event.subject))];
-    return old.kind === 'privileges' ? revokeStatements(schema, [old, now], index) : [];
+    return old.kind === 'privileges' || old.kind === 'table_options' ? revokeStatements(schema, [old, now], index) : [];
+  });
+
+/** Returns the statements for table options that the batch does not change. PostgreSQL resets some with a new type. */
+const keptSettings = (
+  { before, after, schema }: ObjectChange,
+  { renamed, replaced }: ChangedObjects,
+  altered: AlteredColumns,
+) =>
+  objectsInOrder(before).flatMap((old): Statement[] => {
+    if (altered.names.size === 0 || old.kind !== 'table_options' || replaced.has(objectKey(old))) return [];
+    const object = getObject(after, { kind: old.kind, id: renamed.get(objectKey(old))?.to ?? old.id });
+    return object === undefined ? [] : keepSettings(schema, object, altered);
   });
 
 const withTableLocks = (

@@ -123,7 +123,7 @@ WITH relation AS (
              CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END END),
            ('compression', CASE a.attcompression WHEN 'p' THEN 'pglz' WHEN 'l' THEN 'lz4' END),
            ('options', pg_catalog.array_to_string(a.attoptions, ', '))) o (property, value)
-   WHERE o.value IS NOT NULL
+   WHERE o.value IS NOT NULL AND NOT EXISTS (SELECT FROM relation r WHERE r.oid = a.attrelid AND r.relkind IN ('r', 'p') AND ${HAS_LOGGED_OPTIONS})
   UNION ALL
   SELECT 'pg_catalog.pg_class'::regclass::oid, r.oid, 0, o.property, o.value
     FROM relation r, LATERAL (VALUES

@@ -2,6 +2,7 @@
 import { type ObjectName, type SchemaObject, isFreeOnTable, objectNameParts } from '../model/objects.js';
 import { type ObjectNode, type State, collectionAt, createIndexedLookup, getObject } from '../model/state.js';
 import { parseDefinition } from './object-definition.js';
+import { areOnlyOf } from './table-options.js';
 
 /** Returns the table or view that an object belongs to. Null for objects that belong to no table. */
 export function tableOf(object: ObjectName & Partial<Pick<SchemaObject, 'definition'>>): string | null {
@@ -51,11 +52,14 @@ export function collectionsOfObject(state: State, object: ObjectName): (string |
 
 /**
  * True if PostgreSQL drops the object together with the columns: a statistics object that contains one of them, and
- * privileges on no other columns.
+ * privileges and table options about no other columns.
  */
 export function isDroppedWithColumns({ definition, ...object }: SchemaObject, columns: ReadonlySet<string>): boolean {
   if (typeof definition !== 'string')
     return definition.every((each) => each.columns?.every((column) => columns.has(column)) === true);
-  const parsed = isFreeOnTable(object) ? parseDefinition(definition) : '';
-  return typeof parsed !== 'string' && parsed.statistics?.columns.some((column) => columns.has(column)) === true;
+  if (!isFreeOnTable(object) && object.kind !== 'table_options') return false;
+  const parsed = parseDefinition(definition);
+  if (typeof parsed === 'string') return false;
+  if (parsed.tableOptions !== null) return areOnlyOf(parsed.tableOptions, columns);
+  return parsed.statistics?.columns.some((column) => columns.has(column)) === true;
 }

@@ -1,4 +1,4 @@
-/* Reads options of a table, which ALTER TABLE sets, from the output of PostgreSQL's parser. */
+/* Reads options of a table and its columns, which ALTER TABLE sets, from the output of PostgreSQL's parser. */
 import { type Node, list, member, stringOf } from './expression.js';
 
 export interface TableOptions {
@@ -10,15 +10,32 @@ export interface TableOptions {
   isUnlogged: boolean;
   /** Null for the default, which is the primary key. */
   replicaIdentity: 'FULL' | 'NOTHING' | null;
+  /** Settings of columns, keyed by `settingKey`. */
+  columns: ReadonlyMap<string, ColumnSetting>;
 }
 
-export const NO_OPTIONS: TableOptions = { parameters: new Map(), isUnlogged: false, replicaIdentity: null };
+export interface ColumnSetting {
+  column: string;
+  /** Other names are those of attribute options, such as `n_distinct`. */
+  name: 'statistics' | 'storage' | 'compression' | (string & {});
+  /** As PostgreSQL stores it: `500`, `EXTERNAL`, `lz4`. */
+  value: string;
+}
+
+export const NO_OPTIONS: TableOptions = {
+  parameters: new Map(),
+  isUnlogged: false,
+  replicaIdentity: null,
+  columns: new Map(),
+};
+
+const settingKey = ({ column, name }: Pick<ColumnSetting, 'column' | 'name'>): string => `${column}\0${name}`;
 
 /** The prefix of parameters of the TOAST table. */
 export const TOAST = 'toast.';
 
 const COMMANDS =
-  'must contain only SET (parameter = value), SET UNLOGGED, and REPLICA IDENTITY FULL or NOTHING, or only ENABLE and FORCE ROW LEVEL SECURITY';
+  'must contain only SET (parameter = value), SET UNLOGGED, REPLICA IDENTITY FULL or NOTHING, and ALTER COLUMN with SET STATISTICS, SET STORAGE, SET COMPRESSION or SET (option = value), or only ENABLE and FORCE ROW LEVEL SECURITY';
 
 /** Returns the options that ALTER TABLE sets, or a sentence that follows "definition". */
 export function readTableOptions(statement: Node): TableOptions | string {
@@ -32,7 +49,9 @@ export function readTableOptions(statement: Node): TableOptions | string {
   return options;
 }
 
-function withCommand(options: TableOptions, { subtype, def }: Node): TableOptions | string {
+function withCommand(options: TableOptions, command: Node): TableOptions | string {
+  const { subtype, def, name: column } = command;
+  if (typeof column === 'string') return withSettings(options, settingsIn(command, column));
   switch (subtype) {
     case 'AT_SetUnLogged':
       return { ...options, isUnlogged: true };
@@ -60,6 +79,40 @@ function withParameters(options: TableOptions, items: readonly unknown[]): Table
   return { ...options, parameters };
 }
 
+/** Returns the settings that a command about a column sets. Empty for a command that is not accepted. */
+function settingsIn({ subtype, def }: Node, column: string): ColumnSetting[] {
+  switch (subtype) {
+    case 'AT_SetStatistics':
+      return def === undefined ? [] : [{ column, name: 'statistics', value: valueOf(def) }];
+    case 'AT_SetStorage':
+      return [{ column, name: 'storage', value: valueOf(def).toUpperCase() }];
+    case 'AT_SetCompression':
+      return [{ column, name: 'compression', value: valueOf(def) }];
+    case 'AT_SetOptions':
+      return list(member(def, 'List')?.['items']).map((each) => {
+        const { defname, arg } = (member(each, 'DefElem') ?? {}) as unknown as Parameter;
+        return { column, name: defname, value: valueOf(arg) };
+      });
+    default:
+      return [];
+  }
+}
+
+function withSettings(options: TableOptions, settings: readonly ColumnSetting[]): TableOptions | string {
+  if (settings.length === 0) return COMMANDS;
+  const columns = new Map(options.columns);
+  for (const setting of settings) {
+    const { column, name, value } = setting;
+    if (isDefault(setting)) return `must leave out ${name} of column ${column}, because ${value} is the default`;
+    if (columns.has(settingKey(setting))) return `must set ${name} of column ${column} only once`;
+    columns.set(settingKey(setting), setting);
+  }
+  return { ...options, columns };
+}
+
+const isDefault = ({ name, value }: ColumnSetting): boolean =>
+  name === 'statistics' ? value === '-1' : value.toUpperCase() === 'DEFAULT';
+
 interface Parameter {
   defnamespace?: string;
   defname: string;
@@ -82,8 +135,19 @@ function valueOf(arg: unknown): string {
 }
 
 /** Returns the options in one form, so that their order does not matter. */
-export const optionsRest = ({ parameters, isUnlogged, replicaIdentity }: TableOptions): Node => ({
+export const optionsRest = ({ parameters, isUnlogged, replicaIdentity, columns }: TableOptions): Node => ({
   parameters: [...parameters].map(([name, value]) => `${name}=${value}`).sort(),
   isUnlogged,
   replicaIdentity,
+  columns: [...columns].map(([key, { value }]) => `${key}=${value}`).sort(),
 });
+
+/** True if the options are only settings of these columns. PostgreSQL drops them together with the columns. */
+export const areOnlyOf = (
+  { parameters, isUnlogged, replicaIdentity, columns }: TableOptions,
+  of: ReadonlySet<string>,
+): boolean =>
+  parameters.size === 0 &&
+  !isUnlogged &&
+  replicaIdentity === null &&
+  [...columns.values()].every(({ column }) => of.has(column));

@@ -107,10 +107,10 @@ function followsColumns(
   if (!hasTableAt(before, undefined, table)) return false;
   const old = getObject(before, event.subject);
   if (event.type === 'object.deleted') {
-    // Privileges prevent that a column is created again. Statistics objects do not.
+    // Privileges and settings prevent that a column is created again. Statistics objects do not.
     const isDropping = (cause: NewEvent): boolean =>
       cause.type === 'field.deleted' ||
-      (cause.type === 'field.updated' && event.subject.kind !== 'privileges' && !isMetaOnly(cause.data.patch));
+      (cause.type === 'field.updated' && event.subject.kind === 'statistics' && !isMetaOnly(cause.data.patch));
     const dropped = causes.filter(isDropping).flatMap(({ field }) => field ?? []);
     return old !== undefined && isDroppedWithColumns(old, new Set(dropped));
   }
