@@ -125,6 +125,7 @@ describe('merges of a renamed table', () => {
     'CREATE TRIGGER touch BEFORE UPDATE OF age ON people FOR EACH ROW WHEN (old.age <> new.age) EXECUTE FUNCTION touch()';
   const SECURITY = 'ALTER TABLE people ENABLE ROW LEVEL SECURITY';
   const COUNTS = 'CREATE STATISTICS counts ON age, id FROM people';
+  const OPTIONS = 'ALTER TABLE people SET (fillfactor = 70), ALTER COLUMN age SET STATISTICS 500';
 
   beforeEach(async () => {
     const age = { field: 'age', type: 'integer', interface: 'input' };
@@ -138,6 +139,7 @@ describe('merges of a renamed table', () => {
       ['trigger', TOUCH],
       ['row_security', SECURITY],
       ['statistics', COUNTS],
+      ['table_options', OPTIONS],
     ])
       await api.ok('POST', '/objects', { kind, definition });
     base = await api.ok<Snapshot>('GET', '/schema/snapshot');
@@ -173,6 +175,7 @@ describe('merges of a renamed table', () => {
       ['members', null],
       ['log on members', 'Logs'],
       ['counts', 'Counts'],
+      ['members', null],
       ['touch on members', 'Touches'],
     ]);
     expect(await merge(changed({})))
@@ -180,24 +183,44 @@ describe('merges of a renamed table', () => {
       .that.deep.equals(NO_DIFFERENCE);
   });
 
-  it('apply other definitions to its trigger, row security and statistics object', async () => {
+  it('apply other definitions to its trigger, row security, table options and statistics object', async () => {
     await renameTable();
     const objects = await mergeAndApply(
       changed({
         trigger: { definition: TOUCH.replace('BEFORE', 'AFTER') },
         row_security: { definition: SECURITY.replace('ENABLE', 'FORCE') },
+        table_options: { definition: OPTIONS.replace('70', '80') },
         statistics: { definition: COUNTS.replace('counts', 'counts (mcv)') },
       }),
     );
     for (const [kind, word] of [
       ['trigger', 'AFTER'],
       ['row_security', 'FORCE'],
+      ['table_options', '80'],
       ['statistics', 'mcv'],
     ])
       expect(objects.find((each) => each.kind === kind)?.definition, kind)
         .to.contain(word)
         .and.contain('members')
         .and.not.contain('people');
+  });
+
+  it('report table options if a column was renamed and both sides changed them', async () => {
+    await api.ok('POST', '/fields/people/age/rename', { to: 'years' });
+    const theirs = changed({ table_options: { definition: OPTIONS.replace('70', '80') } });
+    const answer = await merge(theirs);
+    const place = { part: 'objects', kind: 'table_options', id: 'people', path: ['definition'] };
+    const [conflict] = (answer.json as { errors: Conflict[] }).errors;
+    expect([answer.status, conflict?.extensions.place]).to.deep.equal([409, place]);
+    const choose = async (take: 'ours' | 'theirs') =>
+      (await api.client('/schema/merge', json({ base: position, theirs, resolve: [{ place, take }] }, 'POST'))).json;
+    expect(await choose('ours'))
+      .to.have.property('diff')
+      .that.deep.equals(NO_DIFFERENCE);
+    const before = await api.ok('GET', '/schema/snapshot');
+    const { status, codes } = await api.client('/schema/apply', json(await choose('theirs'), 'POST'));
+    expect([status, codes[0]], 'the column no longer has this name').to.deep.equal([422, 'DATABASE_REFUSED']);
+    expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
   });
 
   it('report definitions that name the table elsewhere, and apply the chosen one', async () => {

@@ -130,6 +130,26 @@ describe('files of views', () => {
     expect(out).to.contain('~ trigger mark on members: enabled');
   });
 
+  it('contain table options', async () => {
+    const definition = 'ALTER TABLE members SET (fillfactor = 70), ALTER COLUMN name SET STATISTICS 500';
+    const name = 'table_options.members.sql';
+    await writeFile(at(name), `${definition};\n`);
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=table_options');
+    expect(data).to.deep.equal([{ kind: 'table_options', id: 'members', definition, comment: null }]);
+    await run('pull');
+    expect(await text(name)).to.equal(`${definition};\n`);
+    await writeFile(at(name), `${definition.replace('500', '-1')};\n`);
+    expect((await run('plan')).err).to.contain('must leave out statistics of column name, because -1 is the default');
+    await writeFile(at(name), `${definition.replace('70', '80')};\n`);
+    expect((await run('plan')).out).to.contain('~ table options members: definition');
+    expect((await run('push', '--yes')).code).to.equal(0);
+    await rm(at(name));
+    expect((await run('push', '--yes', '--delete')).code).to.equal(0);
+    expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=table_options')).data).to.deep.equal([]);
+  });
+
   it('contain rules with their enabled state', async () => {
     const definition = 'CREATE RULE keep AS ON DELETE TO members DO INSTEAD NOTHING';
     const name = 'rule.keep%20on%20members.sql';
