@@ -146,7 +146,7 @@ describe('files of views', () => {
     expect((await run('plan')).out).to.contain('~ table options members: definition');
     expect((await run('push', '--yes')).code).to.equal(0);
     await rm(at(name));
-    expect((await run('push', '--yes', '--delete')).code).to.equal(0);
+    expect((await run('push', '--yes')).code).to.equal(0);
     expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=table_options')).data).to.deep.equal([]);
   });
 
