@@ -287,6 +287,40 @@ describe('table options', () => {
       expect(await diffTo(snapshot)).to.deep.equal(NOTHING);
     });
 
+    it('must fit the new type of a column, or be removed in the same change', async () => {
+      await create(SETTINGS);
+      const snapshot = await api.ok<{ fields: { field: string; schema: object }[]; objects: Document[] }>(
+        'GET',
+        '/schema/snapshot',
+      );
+      const about = { type: 'integer' };
+      const error = await api.refused(
+        { status: 422, code: 'DATABASE_REFUSED' },
+        'PATCH',
+        '/fields/members/about',
+        about,
+      );
+      expect(error.message).to.contain('can only have storage PLAIN');
+      expect(await settings()).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);
+      const fields = snapshot.fields.map((each) =>
+        each.field === 'about' ? { ...each, ...about, schema: { ...each.schema, data_type: 'integer' } } : each,
+      );
+      const definition = 'ALTER TABLE members ALTER COLUMN about SET STATISTICS 9';
+      const objects = snapshot.objects.map((each) => ({ ...each, definition }));
+      await apply({ ...snapshot, fields, objects });
+      expect(await settings()).to.deep.equal(['name']);
+      expect(await shown()).to.equal(definition);
+    });
+
+    it('come back with their table from the trash', async () => {
+      await create(SETTINGS);
+      await api.ok('DELETE', '/collections/members');
+      const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+      await api.ok('POST', `/trash/${data[0]?.position}/restore`);
+      expect(await settings()).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);
+      expect(await shown()).to.equal(SETTINGS);
+    });
+
     it('are adopted, and found as drift', async () => {
       await api.sql(`CREATE TABLE found (id int PRIMARY KEY, note text, "a b" text);
         ALTER TABLE found ALTER note SET STORAGE MAIN, ALTER "a b" SET STATISTICS 7`);
