@@ -83,7 +83,7 @@ describe('late answers in the admin app', () => {
   it('stay on the page and keep an edit that was made during the apply', async () => {
     const page = await app.visit();
     await draftNote(page, 'articles', 'applied');
-    await page.goto('/app/review');
+    await page.goto('/app/review?draft=true');
     await page.getByRole('article', { name: 'collection articles' }).waitFor();
     const applied = await hold(page, /\/schema\/apply/, 'POST');
     await button(page, 'Apply').click();

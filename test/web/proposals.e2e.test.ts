@@ -135,4 +135,29 @@ describe('the admin app, change requests by people', () => {
     await page.getByRole('heading', { name: 'Other change requests' }).waitFor();
     expect(await page.getByRole('heading', { level: 2 }).first().innerText()).to.equal('Import a snapshot');
   });
+
+  it('open from the navigation, which counts them, while the bar of a draft opens the draft', async () => {
+    const page = await app.visit({ path: '/collections/orders', narrow: true });
+    await page.getByRole('button', { name: 'Actions for title' }).click();
+    await page.getByRole('menuitem', { name: 'Edit …' }).click();
+    await page.getByLabel('Max length').fill('380');
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const counted = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /request.* for your/ });
+    const bar = page.getByRole('region', { name: 'Draft' });
+    await counted.click();
+    await page.getByRole('heading', { name: 'Waiting for your approval' }).waitFor();
+    await expectFits(page);
+    await bar.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('heading', { name: 'Your draft' }).waitFor();
+    await page.getByRole('article', { name: 'field orders.title' }).waitFor();
+    expect(await bar.getByRole('link').count()).to.equal(0);
+    await counted.click();
+    await page.getByRole('heading', { name: 'Waiting for your approval' }).waitFor();
+    await page.goto('/app/review?draft=true');
+    await page.getByRole('article', { name: 'field orders.title' }).waitFor();
+    await bar.getByRole('button', { name: 'Discard' }).click();
+    await bar.getByRole('button', { name: 'Yes, discard all' }).click();
+    await page.getByRole('heading', { name: 'Waiting for your approval' }).waitFor();
+  });
 });

@@ -46,7 +46,7 @@ describe('a draft that is applied in part, in the admin app', () => {
 
     await page.reload();
     await bar.getByText('1 change in 1 collection').waitFor();
-    await page.goto('/app/review');
+    await page.goto('/app/review?draft=true');
     await page.getByRole('checkbox', { name: 'Include: field books.title', checked: true }).waitFor();
     expect(await page.getByRole('article').count()).equal(1);
     await button(page, 'Apply').click();

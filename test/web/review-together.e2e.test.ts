@@ -63,7 +63,7 @@ describe('the review page of the admin app: concurrent changes', () => {
     await page.evaluate(
       `localStorage.setItem(${JSON.stringify(`dps.draft.${id}`)}, ${JSON.stringify(draftText(draft))})`,
     );
-    await page.goto('/app/review');
+    await page.goto('/app/review?draft=true');
   }
 
   it('reports that somebody else changed the schema, shows three values, and keeps the input', async () => {
@@ -129,7 +129,7 @@ describe('the review page of the admin app: concurrent changes', () => {
     await apply(page).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect(await note()).to.equal('drafted');
-    await page.goto('/app/review');
+    await page.goto('/app/review?draft=true');
     await card(page, 'field articles.title').getByText('not null').waitFor();
     await expectCount(page.getByRole('article'), 1);
   });

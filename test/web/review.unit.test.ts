@@ -245,8 +245,9 @@ describe('the review of the admin app', () => {
       file: id,
       mirror: true,
     });
-    expect(readReviewSearch({ to: '2026-11-21T08:05:03Z', bring: true })).to.deep.equal({
+    expect(readReviewSearch({ to: '2026-11-21T08:05:03Z', bring: true, draft: true })).to.deep.equal({
       to: '2026-11-21T08:05:03Z',
+      draft: true,
       bring: true,
     });
   });

@@ -30,12 +30,12 @@ export function MarkBadge({ mark }: { mark: Mark | undefined }) {
 }
 
 /**
- * Renders nothing for an empty draft. Warns if the browser cannot store the draft. On the review page, there is no link
- * to the review.
+ * Renders nothing for an empty draft. Warns if the browser cannot store the draft. On the review of the draft, there
+ * is no link to it.
  */
 export function DraftBar() {
   const { draft, isKept, canUndo } = useDraft();
-  const isReviewed = useLocation({ select: ({ pathname }) => pathname === '/review' });
+  const isReviewed = useLocation({ select: ({ pathname, search }) => pathname === '/review' && search.draft === true });
   if (isEmpty(draft)) return null;
   return (
     <section className={classes.bar} aria-label="Draft">
@@ -64,7 +64,7 @@ export function DraftBar() {
       )}
       <ConfirmButton label="Discard" sure="Yes, discard all" size="sm" onConfirm={discardDraft} />
       {!isReviewed && (
-        <Button component={Link} to={'/review'} size="sm">
+        <Button renderRoot={(props) => <Link {...props} to="/review" search={{ draft: true }} />} size="sm">
           Review
         </Button>
       )}

@@ -30,7 +30,8 @@ import { actorName } from '../../../schema/model/events.js';
 /* The start page of reviews. The user can review a file, a past state or a change request. */
 
 /**
- * Change requests come first. Users who may propose also see the inputs for files and the draft.
+ * Change requests come first, because the navigation counts those that wait. Users who may propose also see the inputs
+ * for files.
  * @param props.isImport true if the user chose to import a file, which then comes first
  */
 function Begin({ isImport }: { isImport: boolean }) {
@@ -59,7 +60,8 @@ function Begin({ isImport }: { isImport: boolean }) {
         {mayPropose && (
           <Section title="Edit the schema">
             <Text size="sm">
-              Open a <Link to="/">collection</Link> and edit it. Your edits are saved to a draft that you review here.
+              Open a <Link to="/">collection</Link> and edit it. Your edits are saved to a draft. The bar at the bottom
+              of every page opens its review.
             </Text>
           </Section>
         )}
@@ -220,21 +222,21 @@ function What({ batch }: { batch: Batch }) {
 const route = getRouteApi('/review');
 
 /**
- * Shows the review that the address selects: an applied batch, a request, a past state or a file, and otherwise the
- * draft or the start page.
+ * Shows the review that the address selects: an applied batch, a request, a past state, a file or the draft, and
+ * otherwise the start page. The start page also replaces an empty draft.
  */
 export function ReviewPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const mayPropose = useMay('propose');
   const { draft } = useDraft();
-  const { to, file, change, done, bring } = search;
+  const { to, file, change, done, draft: isDraft, bring } = search;
   const onChange = (changed: Partial<ReviewSearch>) =>
     void navigate({ search: (before: ReviewSearch) => ({ ...before, ...changed }), replace: true });
   if (done !== undefined) return <Done batch={done} />;
   if (change !== undefined) return <RequestView key={change} id={change} />;
   if (to !== undefined) return <PastSource key={to} to={String(to)} />;
   if (file !== undefined) return <FileSource key={file} search={{ ...search, file }} onChange={onChange} />;
-  if (mayPropose && bring !== true && !isEmpty(draft)) return <DraftSource draft={draft} />;
+  if (mayPropose && isDraft === true && !isEmpty(draft)) return <DraftSource draft={draft} />;
   return <Begin isImport={bring === true} />;
 }

@@ -13,7 +13,9 @@ export interface ReviewSearch {
   change?: string;
   /** The id of the applied batch. */
   done?: string;
-  /** True to show the import form even if there is a draft. */
+  /** True to review the draft. */
+  draft?: true;
+  /** True to show the import form first. */
   bring?: true;
 }
 
@@ -35,6 +37,6 @@ export function readReviewSearch(search: Record<string, unknown>): ReviewSearch 
     const id = search[name];
     if (typeof id === 'string' && ID.test(id)) valid[name] = id;
   }
-  for (const flag of ['mirror', 'force', 'bring'] as const) if (search[flag] === true) valid[flag] = true;
+  for (const flag of ['mirror', 'force', 'draft', 'bring'] as const) if (search[flag] === true) valid[flag] = true;
   return valid;
 }
