@@ -61,12 +61,27 @@ describe('dps changes, dps push --propose', () => {
     const comment = await dps(['changes', 'comment', id, 'sure\u001b[2J?'], { token: author.token });
     expect(comment.code, 'control characters are refused').to.equal(2);
     expect((await dps(['changes', 'comment', id, 'Are you sure?'])).code).to.equal(0);
+    const about = (place: string) => dps(['changes', 'comment', id, 'Who exports it?', '--place', place]);
+    expect(await about('articles.note')).to.include({ code: 0, out: 'Commented. The change request is open.' });
+    const missing: [place: string, reason: string][] = [
+      ['articles', 'does not contain collection articles'],
+      ['relation:articles.note', 'does not contain relation articles.note'],
+      ['view:note', 'does not contain view "note"'],
+      ['relation:articles', 'relation:articles.author'],
+      ['a.b.c', 'is not a valid place'],
+    ];
+    for (const [place, reason] of missing) {
+      const refused = await about(place);
+      expect(refused.code, place).to.equal(2);
+      expect(refused.err, place).to.include(reason);
+    }
 
     const shown = await dps(['changes', 'show', id], { token: author.token });
     for (const part of [
       'No notes (articles)',
       'why: nobody reads them',
       'admin: Are you sure?',
+      'admin on field articles.note: Who exports it?',
       'deletes articles.note',
     ])
       expect(shown.out.toLowerCase()).to.include(part.toLowerCase());

@@ -93,9 +93,13 @@ function declareProposals(changes: Command, effect: CommandEffect): void {
 
   const comment = changes
     .command('comment')
-    .description('Comments on a request.')
+    .description('Comments on a request, or on one of its changes.')
     .argument('<id>', ID)
-    .argument('<text>', 'the comment');
+    .argument('<text>', 'the comment')
+    .option(
+      '--place <place>',
+      'the change that the comment is about: articles, articles.title, relation:articles.author or view:recent; default: the whole request',
+    );
   effect(onService(comment, AUTHORS), async () => (await load()).comment);
 
   const approve = changes

@@ -1,6 +1,6 @@
 /* The tools that plan and propose changes, and the one that applies them. */
 import { z } from 'zod';
-import { CHANGE_STATES } from '../../schema/change-requests/model.js';
+import { CHANGE_STATES, changePlace } from '../../schema/change-requests/model.js';
 import { type ToolService, ToolError, path } from './service.js';
 import { type Tool, name, requestId, tool } from './tools.js';
 
@@ -188,13 +188,19 @@ const getChangeRequest = tool({
 const commentChangeRequest = tool({
   name: 'comment_change_request',
   title: 'Comment on a change request',
-  description: 'Adds a comment to a change request.',
+  description: 'Adds a comment to a change request, or to one of its changes.',
   access: 'author',
   action: 'propose',
   isLimited: true,
   writes: true,
-  input: { id: requestId, comment: z.string().min(1).max(10_000) },
-  run: ({ id, comment }, service) => service.post(path`/changes/${id}/comment`, { comment }),
+  input: {
+    id: requestId,
+    comment: z.string().min(1).max(10_000),
+    place: changePlace
+      .optional()
+      .describe('The change that the comment is about, by its names in the diff. Default: the whole request'),
+  },
+  run: ({ id, ...comment }, service) => service.post(path`/changes/${id}/comment`, comment),
 });
 
 const applyChangeRequest = tool({

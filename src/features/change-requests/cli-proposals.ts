@@ -6,6 +6,8 @@ import { json, toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/operator-error.js';
 import { requestChecked, changeHeaders } from '../../cli/connections/service.js';
 import { reportNoChanges, readDiff } from '../../cli/commands/apply.js';
+import { parseObjectKind, parseObjectName } from '../../cli/object-name.js';
+import type { ChangePlace } from '../../schema/change-requests/model.js';
 import { describeWhole } from './cli.js';
 import { locationText } from '../../schema/model/location.js';
 
@@ -60,7 +62,22 @@ export async function update(invocation: Invocation): Promise<ExitCode> {
 /** Adds a comment. Its text is stored outside the log, so that it can be erased. */
 export async function comment(invocation: Invocation): Promise<ExitCode> {
   const [, argument = ''] = invocation.positionals;
-  return runAction(invocation, 'commentChange', { body: { comment: argument }, message: 'Commented.' });
+  const place = text(invocation.values, 'place');
+  const body = { comment: argument, ...(place !== undefined && { place: parseChangePlace(place) }) };
+  return runAction(invocation, 'commentChange', { body, message: 'Commented.' });
+}
+
+const RELATION = 'relation:';
+
+/** Parses `articles`, `articles.title`, `relation:articles.author` or `view:recent`. @throws UsageError */
+function parseChangePlace(argument: string): ChangePlace {
+  const object = parseObjectKind(argument);
+  if (object !== undefined) return { part: 'objects', ...object };
+  const isRelation = argument.startsWith(RELATION);
+  const { collection, field } = parseObjectName(isRelation ? argument.slice(RELATION.length) : argument);
+  if (field !== undefined) return { part: isRelation ? 'relations' : 'fields', collection, field };
+  if (isRelation) throw new UsageError('A relation has the name of its field: relation:articles.author.');
+  return { part: 'collections', collection };
 }
 
 /** Shows the request on a terminal and asks for confirmation. Without a terminal, the command must name the plan. */

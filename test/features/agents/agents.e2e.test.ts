@@ -20,6 +20,7 @@ interface Request {
   id: string;
   state: string;
   plan: string;
+  proposal: { comments: { text: string; place: object | null }[] };
 }
 
 describe('the tools of agents', () => {
@@ -164,6 +165,18 @@ describe('the tools of agents', () => {
     const { data } = await author.answer<{ data: Request }>('propose_change', proposal);
     expect(data.state).to.equal('open');
     await author.answer('comment_change_request', { id: data.id, comment: 'ready' });
+    const place = { part: 'fields', collection: 'shop_orders', field: 'note' };
+    await author.answer('comment_change_request', { id: data.id, comment: 'unused', place });
+    const commented = await author.answer<{ data: Request }>('get_change_request', { id: data.id });
+    expect(commented.data.proposal.comments.map((comment) => [comment.text, comment.place])).to.deep.equal([
+      ['ready', null],
+      ['unused', place],
+    ]);
+    const missing = { id: data.id, comment: 'x', place: { part: 'collections', collection: 'shop_bags' } };
+    expect((await author.errors('comment_change_request', missing))[0]?.extensions).to.include({
+      code: 'INVALID_PAYLOAD',
+      path: 'place',
+    });
     const listed = await author.answer<{ data: Request[] }>('list_change_requests', { state: 'open' });
     expect(listed.data.map(({ id }) => id)).to.deep.equal([data.id]);
     expect((await send('/collections/shop_tags')).status).to.equal(404);

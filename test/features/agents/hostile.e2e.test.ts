@@ -127,6 +127,10 @@ const EXCESSIVE: readonly [string, Record<string, unknown>][] = [
   ['get_change_request', { id: `${UNKNOWN}/apply` }],
   ['comment_change_request', { id: `${UNKNOWN}/approve`, comment: 'x' }],
   ['comment_change_request', { id: UNKNOWN, comment: 'x'.repeat(20_000) }],
+  [
+    'comment_change_request',
+    { id: UNKNOWN, comment: 'x', place: { part: 'fields', collection: 'x'.repeat(201), field: 'a' } },
+  ],
   ['plan_change', { change: { collections: Array.from({ length: 51 }, () => ({ collection: 'a', schema: {} })) } }],
   ['plan_change', { change: { fields: [{ collection: 'target', field: 'a', diff: [{ kind: 'D' }] }] } }],
   ['plan_change', { change: { ...CREATION, force: true } }],
