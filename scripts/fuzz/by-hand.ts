@@ -22,7 +22,7 @@ const COLUMNS = [
 
 /** Creates an unmanaged table, and inserts rows into some managed ones. */
 export async function workByHand({ db, context: { random, world } }: Session): Promise<void> {
-  const name = `hand_${random.below(1_000_000)}`;
+  const name = `hand_${random.below(2 ** 31)}`;
   const columns = COLUMNS.filter(() => random.chance(0.3));
   const key = random.pick([
     'id serial PRIMARY KEY',
