@@ -235,13 +235,23 @@ const ABOUT_VALUES = /^2[23]/;
 /** PostgreSQL's source file with errors about storage parameters, which come from the statement. */
 const ABOUT_PARAMETERS = 'reloptions.c';
 
-const mayHaveValues = ({ code = '', file }: pg.DatabaseError): boolean =>
-  ABOUT_VALUES.test(code) && file !== ABOUT_PARAMETERS;
+/**
+ * Source files of PostgreSQL and of its extensions that read values of types. They quote the value, but report it as a
+ * syntax error or as an internal error.
+ */
+const READS_VALUES =
+  /^(?:ts(?:vector|query)|jsonpath|regproc|hstore|ltree|lquery|ltxtquery|_int_bool|lwgeom).*\.[cly]$/;
+
+/** An error with a position is in the text of the statement, which contains no values of rows. */
+const mayHaveValues = ({ code = '', file = '', position }: pg.DatabaseError): boolean =>
+  ABOUT_VALUES.test(code) ? file !== ABOUT_PARAMETERS : position === undefined && READS_VALUES.test(file);
 
 /**
- * Matches the innermost context of an error raised in PL/pgSQL. Anonymous blocks are excluded because they are our own.
+ * Matches the innermost context of an error that PL/pgSQL raises, or finds in a statement that it builds from values.
+ * Anonymous blocks are excluded because they are our own.
  */
-const RAISED_BY = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT)\b/;
+const RAISED_BY =
+  /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT|EXECUTE|FOR over EXECUTE|OPEN|RETURN QUERY)\b/;
 
 /**
  * Rewords errors that can contain values of rows before anything reads them. It removes message, detail, hint, context

@@ -67,6 +67,25 @@ describe('row values', () => {
     seen.push(refused.text);
   });
 
+  it('are in no syntax error that PostgreSQL finds in them', async () => {
+    await api.sql(`CREATE TABLE queries (text text); INSERT INTO queries VALUES ('${VALUE_OF_ROWS} '' ("')`);
+    await api.ok('POST', '/schema/adopt', { tables: ['queries'] });
+    for (const type of ['tsvector', 'tsquery', 'jsonpath']) {
+      const checked = await online.diff(({ collections }) => {
+        const schema = collections.find(({ collection }) => collection === 'queries')?.schema;
+        const definition = `CHECK (((text::text)::${type}) IS NOT NULL)`;
+        if (schema) schema.extras = { constraints: [{ name: 'readable', definition }] };
+      });
+      const refused = await client('/schema/apply', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(checked),
+      });
+      expect(refused.text).to.contain('SQLSTATE 42601').and.to.contain('add constraint readable to queries');
+      seen.push(refused.text);
+    }
+  });
+
   it('are in no failed change request, online or scheduled', async () => {
     const unique = await online.open('PATCH', '/fields/secrets/name', { schema: { is_unique: true } });
     seen.push(JSON.stringify(await online.ended(unique.id, 'failed')));
@@ -141,6 +160,12 @@ describe('row values', () => {
         .to.contain('told(text)')
         .and.to.contain('45000');
       seen.push(JSON.stringify(error), String((error as Error).stack));
+      await api.sql(`CREATE FUNCTION ran(t text) RETURNS int LANGUAGE plpgsql AS 'BEGIN EXECUTE t; RETURN 1; END'`);
+      for (const text of [VALUE_OF_ROWS, `SELECT "${VALUE_OF_ROWS}"`]) {
+        const wrong = await pg.query('SELECT public.ran($1)', [text]).catch((reason: unknown) => reason as Error);
+        expect(String((wrong as Error).message)).to.contain('ran(text)');
+        seen.push(JSON.stringify(wrong), String((wrong as Error).stack));
+      }
     } finally {
       await pg.end();
     }
