@@ -157,6 +157,26 @@ describe('the backfill of a field', () => {
       await api.sql(`DROP FUNCTION mark_${table} CASCADE`);
     });
 
+    it('is rejected if a rule or a trigger keeps rows without a value', async () => {
+      const body = { meta: { note: 'x' }, backfill: { value: 'new' } };
+      const obstacles = [
+        [`CREATE RULE kept AS ON UPDATE TO ${table} DO INSTEAD NOTHING`, `DROP RULE kept ON ${table}`],
+        ...['NULL', 'OLD'].map((row) => [
+          `CREATE FUNCTION keep_${table}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN ${row}; END';
+           CREATE TRIGGER kept BEFORE UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION keep_${table}()`,
+          `DROP FUNCTION keep_${table} CASCADE`,
+        ]),
+      ];
+      for (const [create, drop] of obstacles) {
+        for (const statement of String(create).split(/;\n/)) await api.sql(statement);
+        const { message } = await refused('status', body);
+        expect(message).to.contain('a trigger or a rule of the table prevented that rows were filled');
+        await api.sql(String(drop));
+      }
+      expect(await values('status'), 'nothing was filled').to.deep.equal([null, 'paid', null]);
+      await accepted('status', body);
+    });
+
     it('is rejected if row security hides rows from the owner of the table', async () => {
       await api.sql(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`);
       const { message } = await refused('status', { meta: { note: 'x' }, backfill: { value: 'new' } });

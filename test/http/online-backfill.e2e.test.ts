@@ -86,6 +86,17 @@ describe('an online backfill', () => {
     expect(await countWhere("status = 'new'")).to.equal(ROWS);
   });
 
+  it('fails if a trigger keeps rows without a value', async () => {
+    await api.sql(`CREATE FUNCTION keep_${table}() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN RETURN CASE WHEN OLD.id = 50 THEN OLD ELSE NEW END; END'`);
+    await api.sql(`CREATE TRIGGER kept BEFORE UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION keep_${table}()`);
+    const body = { meta: { note: 'As paid' }, backfill: { value: 'new' } };
+    const { id } = await online.open('PATCH', `/fields/${table}/status`, body);
+    const { errors } = await online.ended(id, 'failed');
+    expect(errors?.[0]?.message).to.contain('prevented that rows were filled');
+    await api.sql(`DROP FUNCTION keep_${table} CASCADE`);
+  });
+
   it('fails if the values violate a constraint, and names none of them', async () => {
     const body = { schema: { is_nullable: false, is_unique: true }, backfill: { value: 'secret value' } };
     const { id } = await online.open('PATCH', `/fields/${table}/status`, body);

@@ -3,7 +3,7 @@ import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import { type CollectionNode, type ColumnField, primaryKeyOf } from '../../schema/model/state.js';
 import { valueLiteral } from './column.js';
 import { label, rowEntries, tableOf } from './keys-and-indexes.js';
-import { ident, sql, type Sql } from './sql.js';
+import { block, ident, literal, sql, type Sql } from './sql.js';
 import { type Change, type FilledColumn, type Step, step } from './step.js';
 
 /** The alias of the row in the expressions of `FilledColumn`. */
@@ -23,12 +23,30 @@ function valueOf(backfill: Backfill): Sql {
   return FUNCTIONS[backfill.expression];
 }
 
-/** @param rows a further condition on the rows `t` */
-export function updateRows(table: Sql, { column, value, source }: FilledColumn, rows = sql``): Sql {
+/** SQL condition: the row `t` has no value in the column, and has one in the source. */
+export function lacksValue({ column, source }: Pick<FilledColumn, 'column' | 'source'>): Sql {
   // IS NULL would also be true for a composite value whose attributes are null.
   const isNull = sql`${ROW}.${ident(column)} IS NOT DISTINCT FROM NULL`;
-  const hasValue = source === null ? sql`` : sql` AND ${ROW}.${ident(source)} IS DISTINCT FROM NULL`;
-  return sql`UPDATE ${table} ${ROW} SET ${ident(column)} = ${value}${rows} ${isNull}${hasValue}`;
+  return source === null ? isNull : sql`${isNull} AND ${ROW}.${ident(source)} IS DISTINCT FROM NULL`;
+}
+
+/** @param rows a further condition on the rows `t` */
+export const updateRows = (table: Sql, filled: FilledColumn, rows = sql``): Sql =>
+  sql`UPDATE ${table} ${ROW} SET ${ident(filled.column)} = ${filled.value}${rows} ${lacksValue(filled)}`;
+
+/** The reason for which a backfill fails. */
+export const PREVENTED = 'a trigger or a rule of the table prevented that rows were filled';
+
+/** Fills the rows, and raises an error if a trigger or a rule prevented that. NOT NULL finds such rows by itself. */
+function fillRows(table: Sql, filled: FilledColumn, isRequired: boolean): Sql {
+  const update = updateRows(table, filled, sql` WHERE`);
+  if (isRequired) return update;
+  return sql`DO ${block(sql`BEGIN
+    ${update};
+    IF EXISTS (SELECT FROM ${table} ${ROW} WHERE ${lacksValue(filled)}) THEN
+      RAISE EXCEPTION USING ERRCODE = 'triggered_data_change_violation', MESSAGE = ${literal(PREVENTED)};
+    END IF;
+  END`)}`;
 }
 
 /**
@@ -45,12 +63,16 @@ export function fillColumn(change: Change, field: ColumnField, backfill: Backfil
   return [
     step(sql`SET CONSTRAINTS ALL IMMEDIATE`, 'check deferred constraints at once', unlocked),
     step(sql`SET LOCAL row_security = off`, 'fail if row security hides rows', unlocked),
-    step(updateRows(tableOf(change), filled, sql` WHERE`), `fill column ${label(field)} in rows without a value`, {
-      lock: 'ACCESS EXCLUSIVE',
-      may_fail: true,
-      lock_entries: 2 + rowEntries(change, field),
-      // A column that the change creates cannot be filled before.
-      ...(change.event.type === 'field.updated' && { preparable: { kind: 'fill', ...filled } }),
-    }),
+    step(
+      fillRows(tableOf(change), filled, !field.schema.is_nullable),
+      `fill column ${label(field)} in rows without a value`,
+      {
+        lock: 'ACCESS EXCLUSIVE',
+        may_fail: true,
+        lock_entries: 2 + rowEntries(change, field),
+        // A column that the change creates cannot be filled before.
+        ...(change.event.type === 'field.updated' && { preparable: { kind: 'fill', ...filled } }),
+      },
+    ),
   ];
 }

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../kernel/json.js';
 import { isLocked } from '../../postgres/errors.js';
-import { updateRows } from '../ddl/backfill.js';
+import { PREVENTED, lacksValue, updateRows } from '../ddl/backfill.js';
 import { type Sql, ident, integer, join, literal, sql } from '../ddl/sql.js';
 import type { FilledColumn } from '../ddl/step.js';
 import { type CopyPace, firstSize, inTransaction, nextSize, restAfter, waitForStandbys } from './run-copy.js';
 import { type EngineStep, filledBy, preparedTable } from './steps.js';
-import type { StepContext } from './types.js';
+import { PreparationRefused, type StepContext } from './types.js';
 
 /** The checkpoint of a fill. It is stored with each batch, and another process can continue from it. */
 interface Progress {
@@ -74,7 +74,19 @@ interface Filling {
   lockWait: number;
 }
 
-/** @returns null if a session has locked a row of the batch */
+interface VisitedBatch {
+  rows: number;
+  last: string[] | null;
+  /** The number of rows without a value when the statement began. */
+  due: number;
+  /** The number of rows that it gave a value. */
+  done: number;
+}
+
+/**
+ * @returns null if the batch must be repeated, because a session has locked or changed one of its rows
+ * @throws PreparationRefused if a trigger of the table prevented that a row was filled
+ */
 async function fillBatch(
   context: StepContext,
   { table, filled, lockWait }: Filling,
@@ -85,8 +97,10 @@ async function fillBatch(
   try {
     return await inTransaction(context, async () => {
       await session.query(sql`SET LOCAL lock_timeout = ${integer(String(Math.ceil(lockWait)))}`);
-      const { rows } = await session.query<{ rows: number; last: string[] | null }>(batch);
-      const { rows: count, last } = rows[0] ?? { rows: 0, last: null };
+      const { rows } = await session.query<VisitedBatch>(batch);
+      const { rows: count, last, due, done } = rows[0] as VisitedBatch;
+      if (done < due && size > 1) return null;
+      if (done < due) throw createPreventedError(filled);
       const next = { after: last ?? progress.after, visited: progress.visited + count, done: count < size };
       await context.save({ ...next });
       return next;
@@ -97,7 +111,12 @@ async function fillBatch(
   }
 }
 
-/** Returns SQL that visits rows after a key, in key order, and fills them. Its result is their number and the last key. */
+function createPreventedError({ column }: FilledColumn): PreparationRefused {
+  const message = `PostgreSQL failed to fill column ${JSON.stringify(column)}: ${PREVENTED}. Change or disable the trigger, then try again.`;
+  return new PreparationRefused([{ code: 'DATABASE_REFUSED', message, details: { reason: PREVENTED } }]);
+}
+
+/** Returns SQL that visits rows after a key, in key order, and fills them. Its result is a `VisitedBatch`. */
 function batchSql(
   table: Sql,
   filled: FilledColumn,
@@ -117,7 +136,10 @@ function batchSql(
   const last = list((_, key) => sql`${key}::text`);
   const backwards = list((_, key) => sql`${key} DESC`);
   return sql`WITH batch AS MATERIALIZED (
-      SELECT ${list((name, key) => sql`t.${name} AS ${key}`)} FROM ${table} t${from} ORDER BY ${names} LIMIT ${rows}),
-    filled AS (${updateRows(table, filled, sql` FROM batch b WHERE ${isRow} AND`)} RETURNING 1)
-    SELECT (SELECT count(*)::int FROM batch) AS rows, (SELECT ARRAY[${last}] FROM batch ORDER BY ${backwards} LIMIT 1) AS last`;
+      SELECT ${list((name, key) => sql`t.${name} AS ${key}`)}, ${lacksValue(filled)} AS lacks
+        FROM ${table} t${from} ORDER BY ${names} LIMIT ${rows}),
+    filled AS (${updateRows(table, filled, sql` FROM batch b WHERE ${isRow} AND`)}
+      RETURNING t.${ident(filled.column)} IS DISTINCT FROM NULL AS has_value)
+    SELECT (SELECT count(*)::int FROM batch) AS rows, (SELECT ARRAY[${last}] FROM batch ORDER BY ${backwards} LIMIT 1) AS last,
+      (SELECT count(*)::int FROM batch WHERE lacks) AS due, (SELECT count(*)::int FROM filled WHERE has_value) AS done`;
 }
