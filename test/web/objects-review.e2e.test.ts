@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { expectAccessible, withApp } from '../support/app.js';
 
 const TITLES = 'CREATE VIEW titles AS\nSELECT title\nFROM articles';
-const LONG = "CREATE VIEW titles AS\nSELECT title\nFROM articles\nWHERE title <> ''";
+const LONG = "CREATE VIEW titles AS\nSELECT title\nFROM articles\nWHERE title <> '\u200b'";
 const SHORT = 'CREATE VIEW titles AS\nSELECT title AS title\nFROM articles';
 const UNTICKED = 'CREATE VIEW unticked AS SELECT id FROM articles';
 const WORDS = 'CREATE VIEW words AS SELECT id FROM articles';
@@ -30,15 +30,16 @@ describe('changes of views in a review of the admin app', () => {
     await app.api.ok('POST', '/changes', { title: 'Better views', diff });
   });
 
-  it('show the definition by line in a change request, which can be applied', async () => {
+  it('show the definition by line with hidden characters as escapes in a change request, which can be applied', async () => {
     const page = await app.visit({ path: '/review' });
     await page.getByRole('link', { name: /Better views/ }).click();
     const lines = page.getByRole('group', { name: 'definition by line' });
     await lines.waitFor();
     expect((await lines.locator('div').allTextContents()).filter((line) => !line.startsWith(' '))).to.deep.equal([
-      "after: + WHERE title <> ''",
+      String.raw`after: + WHERE title <> '\u{200b}'`,
     ]);
     await page.getByRole('article', { name: 'view words' }).waitFor();
+    expect(await page.locator('body').textContent()).not.to.contain('\u200b');
     await expectAccessible(page);
     await page
       .getByRole('button')

@@ -1,5 +1,6 @@
 /* Texts for display: amounts, short forms, and columns as SQL. */
 import type { ColumnSchema } from '../../schema/model/model.js';
+import { visibleText } from '../../kernel/text.js';
 import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
 import type { Token } from '../service/types.js';
 
@@ -51,6 +52,9 @@ export function abbreviate(text: string, length = 160): string {
   const letters = Array.from(line);
   return letters.length > length ? `${letters.slice(0, length - 1).join('')}…` : line;
 }
+
+/** Escapes hidden characters of SQL text, which could show another statement than the one that runs. */
+export const visibleSql = (sql: string): string => sql.replaceAll('\r\n', '\n').split('\t').map(visibleText).join('\t');
 
 /* A column as SQL for display. */
 

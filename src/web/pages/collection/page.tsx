@@ -29,7 +29,7 @@ import { CopyButton } from '../../shared/buttons.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { Glyph, MaterialIcon } from '../../shared/glyph.js';
 import { inkOf } from '../schema/color.js';
-import { bytesText, counted } from '../../shared/text.js';
+import { bytesText, counted, visibleSql } from '../../shared/text.js';
 import { Name, named } from '../../shared/name.js';
 
 /** Shows the size of the table. It takes its space while loading, so that the layout does not move. */
@@ -172,7 +172,7 @@ function SqlTab({ sql }: { sql: string }) {
   return (
     <div className={classes.copied}>
       <pre className={classes.sql} tabIndex={0} aria-label="CREATE TABLE">
-        {sql}
+        {visibleSql(sql)}
       </pre>
       <CopyButton text={sql} label="Copy statement" />
     </div>

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { collectionsQuery, databaseTableQuery, relationsQuery } from '../../service/queries.js';
 import type { DatabaseTable } from '../../service/types.js';
-import { bytesText, counted, abbreviate } from '../../shared/text.js';
+import { bytesText, counted, abbreviate, visibleSql } from '../../shared/text.js';
 import { QueryResult } from '../../shared/problem-alert.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { Section } from '../../shared/page.js';
@@ -195,7 +195,7 @@ function Named({ name, definition, flags, facts, more }: NamedProps) {
           Unknown: another transaction holds an exclusive lock on the table.
         </Text>
       ) : (
-        <Code className={own.definition}>{abbreviate(definition, 600)}</Code>
+        <Code className={own.definition}>{abbreviate(visibleSql(definition), 600)}</Code>
       )}
     </div>
   );

@@ -14,6 +14,7 @@ import { parsePoint } from './point.js';
 import { PointInput } from './point-input.js';
 import type { CompareSearch, View } from './search.js';
 import { request } from '../../service/request.js';
+import { visibleSql } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
 import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
@@ -35,7 +36,10 @@ function SqlDifference({ from, to }: { from: string; to: string }) {
   const before = useQuery(pastScriptQuery(from));
   const after = useQuery(pastScriptQuery(to));
   const parts = useMemo(
-    () => (before.data === undefined || after.data === undefined ? null : difference(before.data, after.data)),
+    () =>
+      before.data === undefined || after.data === undefined
+        ? null
+        : difference(visibleSql(before.data), visibleSql(after.data)),
     [before.data, after.data],
   );
   const error = before.error ?? after.error;

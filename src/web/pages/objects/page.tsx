@@ -25,7 +25,7 @@ import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js
 import { ReasonInput, useIsReasonRequired, useLacksReason } from '../../shared/form.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
-import { counted } from '../../shared/text.js';
+import { counted, visibleSql } from '../../shared/text.js';
 import classes from './page.module.css';
 import { Name, named } from '../../shared/name.js';
 
@@ -172,11 +172,12 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
         </Group>
         {comment !== null && <Text>{comment}</Text>}
         <Code block tabIndex={0} aria-label={named`Definition of ${id}`}>
-          {definition}
+          {visibleSql(definition)}
         </Code>
         {indexes.map((index) => (
           <Text key={index.name} size="sm">
-            {index.unique === true ? 'Unique index' : 'Index'} <strong>{index.name}</strong>: {index.definition}
+            {index.unique === true ? 'Unique index' : 'Index'} <strong>{index.name}</strong>:{' '}
+            {visibleSql(index.definition)}
           </Text>
         ))}
         {mayChange && <Deletion object={object} />}

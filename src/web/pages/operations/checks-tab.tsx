@@ -11,7 +11,7 @@ import {
   fetchComparison,
 } from '../../service/operations-queries.js';
 import type { Examination, Drift, LogVerification, Verification } from '../../service/types.js';
-import { counted, abbreviate } from '../../shared/text.js';
+import { counted, abbreviate, visibleSql } from '../../shared/text.js';
 import { CopyButton, ConfirmButton, SteadyButton } from '../../shared/buttons.js';
 import { ReasonInput, useLacksReason } from '../../shared/form.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
@@ -187,7 +187,7 @@ function RepairAllTables({ onChanged }: { onChanged: () => void }) {
       )}
       {left.map(({ statement, reason }) => (
         <Text size="sm" key={statement} mt={4}>
-          <Code>{abbreviate(statement, 300)}</Code>: {reason}
+          <Code>{abbreviate(visibleSql(statement), 300)}</Code>: {reason}
         </Text>
       ))}
     </div>
@@ -227,7 +227,7 @@ function RepairStatements({ statements }: { statements: DriftObject['repair']['d
         {drops ? ' (drops an object or may lose values)' : ''}
       </Text>
       <Code block tabIndex={0} aria-label={summary}>
-        {sql}
+        {visibleSql(sql)}
       </Code>
     </div>
   ));

@@ -1,5 +1,6 @@
 import { objectDocument } from '../../../schema/model/objects.js';
 import { privilegeLines } from '../../../schema/model/privileges.js';
+import { visibleSql } from '../text.js';
 import { lineDiff } from './line-diff.js';
 import classes from './definition-diff.module.css';
 
@@ -9,7 +10,7 @@ const LINE_WORDS = { '-': 'before', '+': 'after' } as const;
 export function definitionLines(value: unknown): string | null {
   const { data } = objectDocument.shape.definition.safeParse(value);
   if (data === undefined) return null;
-  return typeof data === 'string' ? data : privilegeLines(data);
+  return visibleSql(typeof data === 'string' ? data : privilegeLines(data));
 }
 
 /** Each line is announced to screen readers as before or after. */

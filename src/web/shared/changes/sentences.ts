@@ -1,6 +1,6 @@
 /** Describes entries of a diff. */
 import type { Entry, FieldDocument, LogEvent, SchemaDiff } from '../../service/types.js';
-import { typeText } from '../text.js';
+import { typeText, visibleSql } from '../text.js';
 
 export interface Change {
   /** The part of the schema. `collections` is the collection itself. */
@@ -99,8 +99,8 @@ export const titleOf = ({ part, collection, field, kind }: Change): string =>
 /** `materialized view totals` */
 export const objectTitle = ({ kind, id }: { kind: string; id: string }): string => `${kind.replaceAll('_', ' ')} ${id}`;
 
-/** A value on one line: text without quotes, everything else as JSON. */
+/** A value for display: text without quotes, everything else as JSON. Hidden characters are escaped. */
 export function valueText(value: unknown): string {
   if (value === undefined) return 'none';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return visibleSql(typeof value === 'string' ? value : JSON.stringify(value));
 }

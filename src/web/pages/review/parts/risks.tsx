@@ -1,7 +1,7 @@
 import { Button, Text, Checkbox, Table, Code } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { ChangeRequest, Finding } from '../../../service/types.js';
-import { abbreviate, sizeText } from '../../../shared/text.js';
+import { abbreviate, sizeText, visibleSql } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
 import { acknowledgementText, type Stop, policyChanges } from '../model/policy.js';
@@ -132,7 +132,9 @@ export function Statements({ statements, tables }: Props) {
             </Text>
             <div className={classes.sql}>
               <Code block tabIndex={0} aria-label={named`SQL: ${abbreviate(summary, 120)}`}>
-                {sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… download the SQL to see all of it` : sql}
+                {visibleSql(
+                  sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… download the SQL to see all of it` : sql,
+                )}
               </Code>
               <CopyButton text={sql} label="Copy SQL" />
             </div>
