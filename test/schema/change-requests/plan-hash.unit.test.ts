@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planDocument, planHash } from '../../../src/schema/change-requests/plan-hash.js';
 import type { SchemaEvent } from '../../../src/schema/model/events.js';
+import type { ObjectKind, ObjectName } from '../../../src/schema/model/objects.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/schema/model/policy.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { collectionDocument } from '../../../src/schema/snapshot/documents.js';
@@ -31,6 +32,37 @@ const hashOf = (before: State, events: SchemaEvent[], mode: { purge?: boolean; a
 
 const dropNote = (state: State, mode: Parameters<typeof hashOf>[2] = {}): string =>
   hashOf(state, decideEvents(state, 'delete-field', { collection: 'posts', field: 'note' }), mode);
+
+/** Two definitions of one object of each kind. */
+const DEFINITIONS: Record<ObjectKind, [string, string]> = {
+  view: ['CREATE VIEW v AS SELECT title FROM posts', 'CREATE VIEW v AS SELECT note FROM posts'],
+  materialized_view: ['CREATE MATERIALIZED VIEW v AS SELECT 1 AS a', 'CREATE MATERIALIZED VIEW v AS SELECT 2 AS a'],
+  function: [
+    "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'",
+  ],
+  procedure: ["CREATE PROCEDURE p() LANGUAGE sql AS 'SELECT 1'", "CREATE PROCEDURE p() LANGUAGE sql AS 'SELECT 2'"],
+  aggregate: [
+    'CREATE AGGREGATE a(int) (SFUNC = int4pl, STYPE = int)',
+    'CREATE AGGREGATE a(int) (SFUNC = int4mul, STYPE = int)',
+  ],
+  trigger: [
+    'CREATE TRIGGER t BEFORE UPDATE ON posts FOR EACH ROW EXECUTE FUNCTION f()',
+    'CREATE TRIGGER t BEFORE UPDATE ON posts FOR EACH ROW EXECUTE FUNCTION g()',
+  ],
+  policy: ['CREATE POLICY p ON posts USING (false)', 'CREATE POLICY p ON posts USING (true)'],
+  row_security: [
+    'ALTER TABLE posts ENABLE ROW LEVEL SECURITY',
+    'ALTER TABLE posts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
+  ],
+  statistics: ['CREATE STATISTICS s ON title, note FROM posts', 'CREATE STATISTICS s ON title, code FROM posts'],
+  rule: [
+    'CREATE RULE r AS ON DELETE TO posts DO INSTEAD NOTHING',
+    'CREATE RULE r AS ON UPDATE TO posts DO INSTEAD NOTHING',
+  ],
+  privileges: ['GRANT SELECT ON posts TO editors', 'GRANT DELETE ON posts TO editors'],
+  table_options: ['ALTER TABLE posts SET (fillfactor = 70)', 'ALTER TABLE posts SET UNLOGGED'],
+};
 
 describe('the hash of a plan', () => {
   const base = build(['posts', 'pages']);
@@ -84,6 +116,21 @@ describe('the hash of a plan', () => {
     expect(hashes(unrelated)).to.deep.equal(hashes(before));
     for (const [index, hash] of hashes(changed).entries()) expect(hash).to.not.equal(hashes(before)[index]);
   });
+
+  for (const [kind, [one, other]] of Object.entries(DEFINITIONS))
+    it(`differs if a created or deleted object of kind ${kind} has another definition`, () => {
+      const created = [one, other].map((definition) =>
+        decideEvents(base, 'create-object', { body: { kind, definition } }),
+      );
+      const [first, second] = created.map((events) => hashOf(base, events));
+      expect(first).not.to.equal(second);
+      const [before, after] = created.map((events) => {
+        const state = follow(base, events);
+        const [object] = state.objects.values();
+        return hashOf(state, decideEvents(state, 'delete-object', object?.object as ObjectName));
+      });
+      expect(before).not.to.equal(after);
+    });
 
   it('differs if a removed collection has other content', () => {
     const drop = (state: State): string =>
