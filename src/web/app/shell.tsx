@@ -22,6 +22,8 @@ import { DraftBar } from '../draft/draft-bar.js';
 import { useDraft } from '../draft/store.js';
 import { hasAbility, type Info } from '../service/types.js';
 import { toApproveQuery } from '../service/change-queries.js';
+import { countFaults, useScheduledFaults } from '../service/operations-queries.js';
+import { counted } from '../shared/text.js';
 import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
 import { Glyph } from '../shared/glyph.js';
 import { OwnPasswordForm } from '../shared/password.js';
@@ -133,6 +135,7 @@ export function Shell() {
             <Glyph path={icon} size={22} />
             <span>{label}</span>
             {to === '/review' && <ToApprove />}
+            {to === '/operations' && <Faults />}
           </Link>
         ))}
       </nav>
@@ -151,11 +154,21 @@ export function Shell() {
 /** The number of change requests that wait for the user's approval. */
 function ToApprove() {
   const { data = 0 } = useQuery({ ...toApproveQuery(), enabled: useMay('carryOut') });
-  if (data === 0) return null;
   const words = data === 1 ? '1 request waits for your approval' : `${data} requests wait for your approval`;
+  return <EntryCount count={data} words={words} />;
+}
+
+/** The number of faults that scheduled comparisons found. */
+function Faults() {
+  const count = countFaults(useScheduledFaults(useMay('readOperations')));
+  return <EntryCount count={count} words={`${counted(count, 'fault')} found by the scheduled comparison`} />;
+}
+
+function EntryCount({ count, words }: { count: number; words: string }) {
+  if (count === 0) return null;
   return (
     <span className={classes.count} title={words}>
-      <span aria-hidden="true">{data > MOST_COUNTED ? `${MOST_COUNTED}+` : data}</span>
+      <span aria-hidden="true">{count > MOST_COUNTED ? `${MOST_COUNTED}+` : count}</span>
       <VisuallyHidden component="span">, {words}</VisuallyHidden>
     </span>
   );

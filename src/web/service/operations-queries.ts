@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { send } from './send.js';
 import { SCHEMA } from './queries.js';
 import { reasonHeader, request, requestAnswer } from './request.js';
@@ -14,6 +14,7 @@ import type {
   TrustRule,
 } from './types.js';
 import { LOOSENS_POLICY, PURGE_FINDINGS } from '../../schema/model/policy.js';
+import type { FoundDrift } from '../../schema/model/service-events.js';
 
 /* The Prometheus metrics, read while the page is open. */
 
@@ -248,6 +249,45 @@ export const driftQuery = () =>
     retry: false,
     queryFn: ({ signal }) => request('getDrift', { signal }),
   });
+
+type Fault<Data> = Pick<LogEvent, 'position' | 'occurred_at'> & { data: Data };
+
+/** The faults that the newest scheduled comparisons found. Null without a fault, and if there was no comparison. */
+const scheduledFaultsQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'scheduled faults'],
+    queryFn: async ({ signal }) => {
+      const newest = async (id: string, type: LogEvent['type']) => {
+        const query = { subject: `comparison:${id}`, order: 'desc' as const, limit: 1 };
+        const { data } = await request('listEvents', { query, signal });
+        return data.find((event) => event.type === type) ?? null;
+      };
+      const [drift, verification] = await Promise.all([
+        newest('drift', 'drift.found'),
+        newest('verification', 'verification.failed'),
+      ]);
+      return {
+        drift: drift as Fault<FoundDrift> | null,
+        verification: verification as Fault<{ faults: Record<string, number> }> | null,
+      };
+    },
+  });
+
+/** The position at which the user last found no drift. Scheduled comparisons at later positions are newer. */
+export const withoutDriftQuery = () =>
+  queryOptions<number>({ queryKey: ['without drift'], enabled: false, initialData: 0, gcTime: Infinity });
+
+/** The faults that scheduled comparisons found and the user has not resolved since. */
+export function useScheduledFaults(isEnabled: boolean) {
+  const { data } = useQuery({ ...scheduledFaultsQuery(), enabled: isEnabled });
+  const { data: withoutDrift } = useQuery(withoutDriftQuery());
+  const { drift = null, verification = null } = data ?? {};
+  return { drift: drift !== null && drift.position > withoutDrift ? drift : null, verification };
+}
+
+export const countFaults = ({ drift, verification }: ReturnType<typeof useScheduledFaults>): number =>
+  (drift?.data.differences ?? 0) +
+  Object.values(verification?.data.faults ?? {}).reduce((sum, count) => sum + count, 0);
 
 type AcceptedDrift = { collections: string[] } | { objects: NonNullable<Drift['unmanaged_objects']> };
 

@@ -9,16 +9,20 @@ import {
   rebuild,
   fetchChainCheck,
   fetchComparison,
+  useScheduledFaults,
+  withoutDriftQuery,
 } from '../../service/operations-queries.js';
 import type { Examination, Drift, LogVerification, Verification } from '../../service/types.js';
 import { counted, abbreviate, visibleSql } from '../../shared/text.js';
 import { CopyButton, ConfirmButton, SteadyButton } from '../../shared/buttons.js';
-import { ReasonInput, useLacksReason } from '../../shared/form.js';
+import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Part, State } from './part.js';
 import classes from './page.module.css';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
+import { Name } from '../../shared/name.js';
+import { Time } from '../../shared/time.js';
 import { valueText } from '../../shared/changes/sentences.js';
 
 /**
@@ -102,15 +106,19 @@ type DriftTable = Drift['tables'][number];
  */
 export function DriftPart() {
   const drift = useQuery(driftQuery());
-  const look = () => void drift.refetch();
+  const client = useQueryClient();
+  const look = async () => {
+    const { data } = await drift.refetch();
+    if (data?.ok === true) client.setQueryData(withoutDriftQuery().queryKey, data.position);
+  };
   return (
     <Part
       title="Drift"
       about="Changes that someone made in the database without the service. Repair the database, or accept the changes into the event log."
-      action={<CheckButton label="Check for drift" isAsking={drift.isFetching} onAsk={look} />}
+      action={<CheckButton label="Check for drift" isAsking={drift.isFetching} onAsk={() => void look()} />}
     >
       {drift.error !== null && <ProblemAlert error={drift.error} />}
-      {drift.data && <DriftReport drift={drift.data} onChanged={look} />}
+      {drift.data && <DriftReport drift={drift.data} onChanged={() => void look()} />}
     </Part>
   );
 }
@@ -150,7 +158,7 @@ const countDiffering = (count: number, kind: 'table' | 'view'): string[] =>
 
 type DriftObject = NonNullable<Drift['objects']>[number];
 
-const objectText = ({ kind, id }: DriftObject['object']): string => `${kind.replace('_', ' ')} ${id}`;
+const objectText = ({ kind, id }: { kind: string; id: string }): string => `${kind.replace('_', ' ')} ${id}`;
 
 /** Repairs all tables at once. The user must run destructive statements individually. */
 function RepairAllTables({ onChanged }: { onChanged: () => void }) {
@@ -299,10 +307,39 @@ export function ChecksTab() {
   useTitle('Checks · Operations');
   return (
     <Stack gap="xl">
+      <ScheduledFaults />
       <DoctorPart />
       <Checks />
       <DriftPart />
     </Stack>
+  );
+}
+
+/** Shows what the scheduled comparisons of VERIFY_EVERY found. Renders nothing if they found no fault. */
+function ScheduledFaults() {
+  const { drift, verification } = useScheduledFaults(true);
+  if (drift === null && verification === null) return null;
+  return (
+    <Caution title="Found by the scheduled comparison">
+      {drift !== null && (
+        <Text size="sm">
+          The database differs from the event log, since <Time at={drift.occurred_at} />:{' '}
+          <Name
+            of={abbreviate([...drift.data.tables, ...(drift.data.objects ?? []).map(objectText)].join(', '), 400)}
+          />
+          . Check for drift below to see each difference.
+        </Text>
+      )}
+      {verification !== null && (
+        <Text size="sm">
+          The verification fails, since <Time at={verification.occurred_at} />:{' '}
+          {Object.entries(verification.data.faults)
+            .map(([what, count]) => `${what.replaceAll('_', ' ')} ${count}`)
+            .join(', ')}
+          .
+        </Text>
+      )}
+    </Caution>
   );
 }
 

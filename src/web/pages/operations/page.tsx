@@ -3,19 +3,20 @@ import { Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
 import { openRequestsQuery } from '../../service/change-queries.js';
-import { trashQuery } from '../../service/operations-queries.js';
+import { countFaults, trashQuery, useScheduledFaults } from '../../service/operations-queries.js';
 import { useRole } from '../../service/session.js';
 import { LinkTabs } from '../../shared/link-tabs.js';
 import { Page } from '../../shared/page.js';
 
-/** Shows the tabs with the number of open requests and of trash entries. Adoption and webhooks are only for admins. */
+/** Shows the tabs with the numbers of faults, open requests and trash entries. Adoption and webhooks are only for admins. */
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
   const { data: inWork } = useQuery(openRequestsQuery());
   const { data: trash } = useQuery(trashQuery());
+  const faults = countFaults(useScheduledFaults(true));
   const tabs = [
     { to: '/operations', label: 'Health' },
-    { to: '/operations/checks', label: 'Checks' },
+    { to: '/operations/checks', label: 'Checks', count: faults },
     { to: '/operations/changes', label: 'Change requests', count: inWork?.length },
     { to: '/operations/policy', label: 'Policy' },
     { to: '/operations/trash', label: 'Trash', count: trash?.meta?.total_count },
