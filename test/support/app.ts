@@ -19,6 +19,8 @@ interface Visit {
   dark?: boolean;
   /** Uses the width of a phone. */
   narrow?: boolean;
+  /** Shows the first steps, as at the first sign-in. */
+  tour?: boolean;
 }
 
 export interface App extends Served {
@@ -122,7 +124,7 @@ export function withApp(serving: Serving = {}): App {
   return Object.assign(served, {
     complaints,
     mayComplain: (source: RegExp) => void expected.push(source),
-    async visit({ path = '', as, ...look }: Visit = {}) {
+    async visit({ path = '', as, tour = false, ...look }: Visit = {}) {
       const { url, adminEmail, adminPassword } = served.service;
       const user = as === undefined ? { email: adminEmail, password: adminPassword } : as;
       const free = contexts.find((each) => each.isFree);
@@ -130,7 +132,7 @@ export function withApp(serving: Serving = {}): App {
       if (free === undefined) contexts.push(used);
       used.isFree = false;
       const page = await used.context.newPage();
-      await prepareStorage(page, user === null ? null : await signedIn(url, user));
+      await prepareStorage(page, user === null ? null : { ...(await signedIn(url, user)), tour });
       await listen(page);
       await setLook(page, look);
       await page.goto(`/app${path}`);
@@ -172,13 +174,20 @@ async function tellPages(contexts: readonly BrowserContext[]): Promise<void> {
 /** The cookie of a login, without rendering the form. */
 async function signedIn(url: string, { email, password }: { email: string; password: string }) {
   const answer = await fetch(`${url}/auth/login`, json({ email, password, mode: 'cookie' }));
-  expect(answer.status, await answer.text()).to.equal(200);
+  const text = await answer.text();
+  expect(answer.status, text).to.equal(200);
   const [name = '', value = ''] = (answer.headers.get('set-cookie') ?? '').split(';')[0]?.split('=') ?? [];
-  return { name, value, domain: new URL(url).hostname, path: '/auth', httpOnly: true, secure: false };
+  const { access_token: token } = (JSON.parse(text) as { data: { access_token: string } }).data;
+  const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string };
+  const cookie = { name, value, domain: new URL(url).hostname, path: '/auth', httpOnly: true, secure: false };
+  return { cookie, user: sub };
 }
 
 /** Removes what an earlier test stored, and stores the result of a login with a password. */
-async function prepareStorage(page: Page, cookie: Awaited<ReturnType<typeof signedIn>> | null): Promise<void> {
+async function prepareStorage(
+  page: Page,
+  signIn: (Awaited<ReturnType<typeof signedIn>> & { tour: boolean }) | null,
+): Promise<void> {
   await page.context().clearCookies();
   // Any page of the service gives access to its storage.
   await page.goto('/server/ping');
@@ -190,9 +199,11 @@ async function prepareStorage(page: Page, cookie: Awaited<ReturnType<typeof sign
         deletion.onsuccess = deletion.onerror = resolve;
       });
   })()`);
-  if (cookie === null) return;
+  if (signIn === null) return;
+  const { cookie, user, tour } = signIn;
   await page.context().addCookies([{ ...cookie, sameSite: 'Strict', expires: -1 }]);
   await page.evaluate("localStorage.setItem('dps.session', '1')");
+  if (!tour) await page.evaluate(`localStorage.setItem('dps.tour.${user}', 'finished')`);
 }
 
 /** Milliseconds for controls to change, for example to become enabled. axe misreads the colours in between. */

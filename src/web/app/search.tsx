@@ -32,6 +32,7 @@ import { signOut, useMay, useRole, useSession } from '../service/session.js';
 import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry } from './pages.js';
 import { abbreviate } from '../shared/text.js';
 import { Shortcuts } from './shortcuts.js';
+import { startTour } from './tour.js';
 import type { EditName } from '../editing/edit-names.js';
 import { visibleName } from '../shared/name.js';
 
@@ -301,6 +302,7 @@ function useCommands(onShortcuts: () => void, onPassword: () => void): readonly 
       { label: 'Light mode', run: () => setColorScheme('light') },
       { label: 'Color scheme of the system', run: () => setColorScheme('auto') },
       { label: 'Keyboard shortcuts', run: onShortcuts },
+      { label: 'First steps', run: startTour },
       ...(mayRead ? [{ label: 'Download snapshot', run: () => void downloadSnapshot() }] : []),
       ...(hasCookie ? [{ label: 'Change password', run: onPassword }] : []),
       { label: 'Sign out', run: () => void signOut() },
@@ -395,8 +397,6 @@ function Icon({ of }: { of: SearchHit }) {
   if (of.kind === 'collection') return <MaterialIcon name={of.icon} otherwise={tableIcon} />;
   return <Glyph path={ICONS[of.kind]} />;
 }
-
-/* Finds schema actions by a few words: `new field articles`. */
 
 /* The input and output of the search. */
 

@@ -43,6 +43,7 @@ import keyIcon from 'icon:key';
 import outIcon from 'icon:logout';
 import { usePageTitle } from '../shared/page.js';
 import { Search, openSearch } from './search.js';
+import { Tour } from './tour.js';
 import barClasses from './top-bar.module.css';
 import { deleteFiles } from '../pages/review/sources/upload.js';
 import { deleteStored } from '../shared/browser-storage.js';
@@ -145,7 +146,10 @@ export function Shell() {
           <Suspense>{isRead ? <Outlet /> : <LoadingIndicator label="Loading your draft" />}</Suspense>
         </PageBoundary>
       </main>
-      <UndoNotice />
+      <div className={classes.notices}>
+        <UndoNotice />
+        <Tour />
+      </div>
       {hasAbility(role, 'propose') && <DraftBar />}
     </div>
   );
