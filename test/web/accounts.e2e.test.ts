@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { expectAccessible, expectCount, withApp } from '../support/app.js';
+import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json, signIn } from '../support/client.js';
 
 describe('the accounts page of the admin app', () => {
@@ -31,6 +31,48 @@ describe('the accounts page of the admin app', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Yes, delete user' }).click();
     await line.waitFor({ state: 'hidden' });
+  });
+
+  it('invites a user with a link, which is invalid after the user has chosen a password', async () => {
+    app.mayComplain(/status of 40[01]/);
+    const page = await app.visit({ path: '/accounts' });
+    await page.getByRole('button', { name: 'New user' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New user' });
+    await dialog.getByLabel('E-mail').fill('guest@example.com');
+    await dialog.getByLabel('Role').selectOption('author');
+    await dialog.getByLabel('Create an invitation link').check();
+    expect(await dialog.getByRole('textbox', { name: 'Password' }).count()).to.equal(0);
+    await dialog.getByRole('button', { name: 'Create user' }).click();
+    await dialog.getByText('Copy the link now.').waitFor();
+    await expectAccessible(page);
+    const link = await dialog.locator('code').innerText();
+    expect(link).to.match(/^http:\/\/[^/]+\/app\/#invitation=/);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+
+    const path = link.slice(link.indexOf('/#'));
+    const guest = await app.visit({ as: null, path, narrow: true });
+    const password = guest.getByRole('textbox', { name: 'New password' });
+    await guest.getByText('guest@example.com').waitFor();
+    expect(guest.url()).not.to.include('invitation');
+    await expectFits(guest);
+    await expectAccessible(guest);
+    await password.fill('short');
+    await password.press('Enter');
+    await password.and(guest.locator('[aria-invalid=true]')).waitFor();
+    await password.fill('seven small apples');
+    await password.press('Enter');
+    await guest.getByRole('region', { name: 'First steps' }).waitFor();
+    await guest.reload();
+    await guest.getByRole('button', { name: 'Account menu of guest@example.com' }).waitFor();
+    await signIn(app.client, { email: 'guest@example.com', password: 'seven small apples' });
+
+    const again = await app.visit({ as: null, path });
+    await again.getByRole('textbox', { name: 'New password' }).fill('eight small apples');
+    await again.getByRole('button', { name: 'Choose password and sign in' }).click();
+    await again.getByText('This invitation is no longer valid.').waitFor();
+    await again.getByRole('button', { name: 'Sign in without the invitation' }).click();
+    await again.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
   });
 
   it('erases the personal data of a user in the log, after saying what that means', async () => {

@@ -135,7 +135,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 }
 
 /** Announces a secret that the service never returns again, with a button that copies it. */
-export function ShownOnce({ secret, name }: { secret: string; name: 'token' | 'secret' }) {
+export function ShownOnce({ secret, name }: { secret: string; name: 'token' | 'secret' | 'link' }) {
   return (
     <div role="status">
       <Text size="sm" mt="md" mb={6}>

@@ -13,7 +13,7 @@ const GROUPS = 5;
 const GROUP_LENGTH = 4;
 
 /** A random password of about 99 bits, in groups: `k7wq-…`. */
-function generatePassword(): string {
+export function generatePassword(): string {
   const limit = 256 - (256 % CHARACTERS.length);
   let characters = '';
   while (characters.length < GROUPS * GROUP_LENGTH) {

@@ -1,4 +1,4 @@
-import { Checkbox, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import {
@@ -11,10 +11,13 @@ import {
   removeUser,
   unlinkIdentity,
 } from '../../service/account-queries.js';
+import { invitationLink, readProviders } from '../../service/invitation.js';
 import { ServiceError } from '../../service/send.js';
+import { currentUserId } from '../../service/session.js';
 import type { Role, User } from '../../service/types.js';
-import { ConfirmButton, SteadyButton } from '../../shared/buttons.js';
-import { NewPasswordInput } from '../../shared/password.js';
+import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js';
+import { NewPasswordInput, generatePassword } from '../../shared/password.js';
+import { Name } from '../../shared/name.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 
 const ROLES = [
@@ -28,13 +31,16 @@ const EMPTY: UserInput = { email: '', name: '', role: 'reader', status: 'active'
 const SHOWN = ['email', 'name', 'role', 'status', 'password'];
 
 /**
- * The form of a user. It closes when the service accepts the change. Existing users can also be suspended and removed.
+ * The form of a user. It closes when the service accepts the change, unless it then shows an invitation link. Existing
+ * users can also be suspended and removed.
  * @param props.user null for a new user
  */
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
   return (
+    // A click outside must not close it, because it could hide the invitation link, which is shown only once.
     <Modal
       opened
+      closeOnClickOutside={false}
       onClose={onClose}
       title={user === null ? 'New user' : user.name}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -59,23 +65,32 @@ function useReadAgain(deleted?: string): () => Promise<void> {
 
 function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
   const [input, setInput] = useState<UserInput>(user === null ? EMPTY : inputOf(user));
+  const [isInvited, setInvited] = useState(false);
+  const readAgain = useReadAgain();
   const save = useMutation({
-    mutationFn: async () => void (await (user === null ? createUser(input) : changeUser(user.id, input))),
-    onSuccess: useReadAgain(),
+    mutationFn: async () => {
+      const sent = isInvited ? { ...input, password: generatePassword() } : input;
+      await (user === null ? createUser(sent) : changeUser(user.id, sent));
+      return isInvited ? invitationLink(sent) : null;
+    },
+    onSuccess: readAgain,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate(undefined, { onSuccess: onDone });
+    save.mutate(undefined, { onSuccess: (link) => link === null && onDone() });
   };
+  if (save.data != null) return <InvitationLink link={save.data} email={input.email} onDone={onDone} />;
   return (
     <form onSubmit={submit}>
       <Stack>
         <Boxes
           input={input}
           isNew={user === null}
+          isInvited={isInvited}
           error={save.error}
           onChange={(changed) => setInput({ ...input, ...changed })}
         />
+        {user?.id !== currentUserId() && <InvitationChoice isInvited={isInvited} onChange={setInvited} />}
         {user !== null && <Identities user={user} />}
         {save.error !== null && !isShownAtInputs(save.error) && <ProblemAlert error={save.error} />}
         <Group justify="space-between" align="flex-end">
@@ -94,14 +109,49 @@ const inputOf = ({ email, name, role, status }: User): UserInput => ({ email, na
 const isShownAtInputs = (error: Error): boolean =>
   error instanceof ServiceError && error.problems.every(({ extensions }) => SHOWN.includes(extensions.path ?? ''));
 
+interface InvitationChoiceProps {
+  isInvited: boolean;
+  onChange: (isInvited: boolean) => void;
+}
+
+/** Renders nothing if users cannot sign in with a password. */
+function InvitationChoice({ isInvited, onChange }: InvitationChoiceProps) {
+  const providers = useQuery({ queryKey: ['providers'], queryFn: readProviders });
+  if (providers.data?.password !== true) return null;
+  return (
+    <Checkbox
+      label="Create an invitation link"
+      description="The user chooses a password with the link. A former password becomes invalid, and all sessions end."
+      checked={isInvited}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
+}
+
+function InvitationLink({ link, email, onDone }: { link: string; email: string; onDone: () => void }) {
+  return (
+    <Stack>
+      <Text size="sm">
+        Send this link to <Name of={email} />. Whoever opens it first can choose the password, so send it only to this
+        person. A new link or password makes it invalid.
+      </Text>
+      <ShownOnce secret={link} name="link" />
+      <Group justify="flex-end">
+        <Button onClick={onDone}>Done</Button>
+      </Group>
+    </Stack>
+  );
+}
+
 interface BoxesProps {
   input: UserInput;
   isNew: boolean;
+  isInvited: boolean;
   error: Error | null;
   onChange: (changed: Partial<UserInput>) => void;
 }
 
-function Boxes({ input: { email, name, role, status, password }, isNew, error, onChange }: BoxesProps) {
+function Boxes({ input: { email, name, role, status, password }, isNew, isInvited, error, onChange }: BoxesProps) {
   const at = (path: string) => (error instanceof ServiceError ? error.at(path) : undefined);
   return (
     <>
@@ -129,17 +179,19 @@ function Boxes({ input: { email, name, role, status, password }, isNew, error, o
         error={at('role')}
         onChange={(event) => onChange({ role: event.currentTarget.value as Role })}
       />
-      <NewPasswordInput
-        label="Password"
-        description={
-          isNew
-            ? 'Optional. Without a password, the user signs in with API tokens only.'
-            : 'Leave it empty to keep the password. A new one ends all sessions of the user.'
-        }
-        value={password}
-        error={at('password')}
-        onChange={(changed) => onChange({ password: changed })}
-      />
+      {!isInvited && (
+        <NewPasswordInput
+          label="Password"
+          description={
+            isNew
+              ? 'Optional. Without a password, the user signs in with API tokens only.'
+              : 'Leave it empty to keep the password. A new one ends all sessions of the user.'
+          }
+          value={password}
+          error={at('password')}
+          onChange={(changed) => onChange({ password: changed })}
+        />
+      )}
       {!isNew && (
         <NativeSelect
           label="Status"

@@ -18,18 +18,19 @@ import { useQuery, useMutation } from '@tanstack/react-query';
 import { Fragment, type ReactNode, type FormEvent, useState } from 'react';
 import logo from 'icon:account_tree';
 import { useDocumentTitle } from '@mantine/hooks';
-import { send } from '../../service/send.js';
+import { type Invitation, acceptInvitation, readProviders, takeInvitation } from '../../service/invitation.js';
+import { ServiceError } from '../../service/send.js';
 import { resume, signOut, signIn, signInOutcome, signInWithToken, useSession } from '../../service/session.js';
 import type { SignInOutcome } from '../../service/types.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import classes from './page.module.css';
 import { SteadyButton } from '../../shared/buttons.js';
+import { Name } from '../../shared/name.js';
+import { NewPasswordInput } from '../../shared/password.js';
 
 const PASSWORD = { value: 'password', label: 'E-mail' };
 const TOKEN = { value: 'token', label: 'Token' };
-
-const readProviders = async () => (await send('listProviders', {})).data;
 
 /**
  * Shows the login after reading how users can sign in. @param props.email the address of the user who must sign in
@@ -199,7 +200,67 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
 
 /** Shown at every address, so that the user can continue there. */
 function SignInPage() {
-  useDocumentTitle('Sign in · Data Platform');
+  return (
+    <PageWithoutSession title="Sign in">
+      <SignIn />
+    </PageWithoutSession>
+  );
+}
+
+interface InvitationProps {
+  invitation: Invitation;
+  /** Called when the user is signed in, or does not want to accept. */
+  onDone: () => void;
+}
+
+/** The invited user chooses a password. Another user who is signed in is signed out by that. */
+function InvitationPage({ invitation, onDone }: InvitationProps) {
+  const [password, setPassword] = useState('');
+  const accepting = useMutation({ mutationFn: () => acceptInvitation(invitation, password), onSuccess: onDone });
+  const { error } = accepting;
+  const refused = error instanceof ServiceError ? error.at('password') : undefined;
+  const isInvalid = error instanceof ServiceError && error.status === 401;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    accepting.mutate();
+  };
+  return (
+    <PageWithoutSession title="Invitation">
+      <form onSubmit={submit} aria-label="Invitation">
+        <Stack>
+          <Text size="sm">
+            You are invited as <Name of={invitation.email} />. Choose a password to sign in.
+          </Text>
+          {/* Password managers store the new password with the address. */}
+          <input type="text" hidden readOnly autoComplete="username" value={invitation.email} />
+          <NewPasswordInput
+            label="New password"
+            description="At least 12 characters."
+            required
+            value={password}
+            error={refused}
+            onChange={setPassword}
+          />
+          {isInvalid && (
+            <Alert color="red" role="alert">
+              This invitation is no longer valid. Sign in with your password, or ask an admin for a new link.
+            </Alert>
+          )}
+          {error !== null && !isInvalid && refused === undefined && <ProblemAlert error={error} />}
+          <SteadyButton type="submit" fullWidth disabled={password === ''} loading={accepting.isPending}>
+            Choose password and sign in
+          </SteadyButton>
+          <Button variant="subtle" onClick={onDone}>
+            Sign in without the invitation
+          </Button>
+        </Stack>
+      </form>
+    </PageWithoutSession>
+  );
+}
+
+function PageWithoutSession({ title, children }: { title: string; children: ReactNode }) {
+  useDocumentTitle(`${title} · Data Platform`);
   return (
     <Box component="main" className={classes.page}>
       <div className={classes.inside}>
@@ -215,7 +276,7 @@ function SignInPage() {
           </Text>
         </div>
         <Paper className={classes.card} radius="lg" p="xl">
-          <SignIn />
+          {children}
         </Paper>
       </div>
     </Box>
@@ -223,12 +284,20 @@ function SignInPage() {
 }
 
 /**
- * First resumes the session of the cookie, with a retry after connection errors. If a session expires, its page stays
+ * First accepts an invitation, or resumes the session of the cookie, with a retry after connection errors. If a session expires, its page stays
  * below a login dialog. Another user begins without that page.
  */
 export function SessionGate({ children }: { children: ReactNode }) {
   const session = useSession();
-  const start = useQuery({ queryKey: ['resume'], queryFn: resumeOnce, staleTime: Infinity, gcTime: Infinity });
+  const [invitation, setInvitation] = useState(takeInvitation);
+  const start = useQuery({
+    queryKey: ['resume'],
+    queryFn: resumeOnce,
+    enabled: invitation === null,
+    staleTime: Infinity,
+    gcTime: Infinity,
+  });
+  if (invitation !== null) return <InvitationPage invitation={invitation} onDone={() => setInvitation(null)} />;
   if (session.status === 'out') return <SignInPage />;
   if (session.status === 'starting') {
     return (
