@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { expectCount, withApp, expectAccessibleInEachLook } from '../support/app.js';
+import { expectCount, expectFits, withApp, expectAccessibleInEachLook } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const HOSTILE = '<script>alert(1)</script>';
@@ -60,6 +60,23 @@ describe('the page of a collection in the admin app', () => {
     await title.getByRole('link').first().click();
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await page.getByText('schema.is_nullable').waitFor();
+  });
+
+  it('shows the values of an enum and the definition of a domain instead of an unknown type', async () => {
+    await app.api.sql(`CREATE TYPE mood AS ENUM ('calm', 'very busy')`);
+    await app.api.sql('CREATE DOMAIN percentage AS integer NOT NULL CHECK (VALUE BETWEEN 0 AND 100)');
+    await app.api.sql('CREATE TABLE days (id integer PRIMARY KEY, mood mood, done percentage)');
+    await change('/schema/adopt', { tables: ['days'] }, 'POST', 'It has rows');
+    const page = await app.visit({ path: '/collections/days', narrow: true });
+    const mood = page.getByRole('row', { name: /^mood/ });
+    await mood.getByText('calm, very busy').waitFor();
+    await mood.getByText('enum', { exact: true }).waitFor();
+    const done = page.getByRole('row', { name: /^done/ });
+    await done.getByText('domain', { exact: true }).waitFor();
+    await done.getByText(/^integer NOT NULL CHECK/).waitFor();
+    await expectFits(page);
+    const reader = await app.visit({ path: '/collections/days', as: await app.user('reader') });
+    await reader.getByRole('row', { name: /^mood/ }).getByText('unknown').waitFor();
   });
 
   it('shows hidden characters of adopted names in texts, labels and titles of dialogs', async () => {

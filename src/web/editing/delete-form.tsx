@@ -1,6 +1,6 @@
 /** Deletes an object after showing what is deleted with it. */
 import { Checkbox, List, Stack, Text } from '@mantine/core';
-import { useQuery, useQueryClient, queryOptions } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { DraftEditor } from '../draft/editor.js';
@@ -9,8 +9,7 @@ import { readSource, useDraft } from '../draft/store.js';
 import { LoadingIndicator } from '../shared/problem-alert.js';
 import { EditorForm } from './editor-frame.js';
 import { type Edit, useKeep } from './use-keep.js';
-import { SCHEMA } from '../service/queries.js';
-import { request } from '../service/request.js';
+import { extrasQuery } from '../service/queries.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 import { named } from '../shared/name.js';
 
@@ -46,18 +45,6 @@ function dropDefinitions(
   const schema = { ...table.schema, extras: Object.fromEntries(members) };
   editor.putOver('collections', before, { ...table, schema });
 }
-
-/** Extras of a table. For admins. */
-const extrasQuery = (collection: string) =>
-  queryOptions({
-    staleTime: Infinity,
-    queryKey: [SCHEMA, 'extras', collection],
-    queryFn: async ({ signal }) => {
-      const query = { includeCollections: [collection] };
-      const { collections } = (await request('getSnapshot', { query, signal })) as { collections: Collection[] };
-      return collections[0]?.schema?.extras ?? {};
-    },
-  });
 
 export type DeletionTarget =
   | { part: 'collections'; document: Collection }

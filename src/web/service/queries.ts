@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { Collection } from '../../schema/model/model.js';
 import { request } from './request.js';
 import type { CollectionDocument, FieldDocument, ListedCollection } from './types.js';
 
@@ -88,4 +89,16 @@ export const sampleQuery = (collection: string) =>
     queryKey: [SCHEMA, 'sample', collection],
     retry: false,
     queryFn: async ({ signal }) => (await request('getSample', { params: { id: collection }, signal })).data,
+  });
+
+/** Extras of a table, which lists do not contain. For users who may read snapshots. */
+export const extrasQuery = (collection: string) =>
+  queryOptions({
+    ...UNTIL_TOLD,
+    queryKey: [SCHEMA, 'extras', collection],
+    queryFn: async ({ signal }) => {
+      const query = { includeCollections: [collection] };
+      const { collections } = (await request('getSnapshot', { query, signal })) as { collections: Collection[] };
+      return collections[0]?.schema?.extras ?? {};
+    },
   });

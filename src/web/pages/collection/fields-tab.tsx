@@ -7,12 +7,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import moreIcon from 'icon:more_vert';
+import type { Need } from '../../../schema/model/extras.js';
 import type { Field, ColumnSchema } from '../../../schema/model/model.js';
 import type { MarkedDocument, Mark } from '../../draft/marked-documents.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { headName, useDraftedFields, useDraftedRelations, editSchema, useDraft, editDraft } from '../../draft/store.js';
 import { collectionEventsQuery } from '../../service/history-queries.js';
+import { extrasQuery } from '../../service/queries.js';
+import { useMay } from '../../service/session.js';
 import type { CollectionEvent } from '../../service/types.js';
 import { abbreviate, typeText } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
@@ -328,7 +331,8 @@ interface CellsProps {
   choice: React.ReactNode;
 }
 
-function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark, choice }: CellsProps) {
+function Cells({ field: document, isLink, isIndexing, mark, choice }: CellsProps) {
+  const { field, type, meta, schema } = document;
   return (
     <>
       <th scope="row">
@@ -341,7 +345,7 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark,
         {meta.note !== null && <div className={classes.quiet}>{abbreviate(meta.note, 240)}</div>}
       </th>
       <td>
-        <TypeOf type={type} schema={schema} isIndexing={isIndexing} />
+        <TypeOf field={document} isIndexing={isIndexing} />
       </td>
       <td data-label="Default">
         {schema !== null && defaultText(schema) !== null && <Code>{abbreviate(defaultText(schema) ?? '', 80)}</Code>}
@@ -356,11 +360,35 @@ function Cells({ field: { field, type, meta, schema }, isLink, isIndexing, mark,
   );
 }
 
-function TypeOf({ type, schema, isIndexing }: Pick<Field, 'type' | 'schema'> & Pick<CellsProps, 'isIndexing'>) {
+/** Returns the enum or the domain of a column that has no type of the service. Readers may not read it. */
+function useOwnType({ collection, type, schema }: Field): Extract<Need, { kind: 'enum' | 'domain' }> | undefined {
+  const { draft } = useDraft();
+  const isOther = type === 'unknown' && schema !== null;
+  const name = headName(draft, collection);
+  const isAsked = useMay('readRequests') && isOther && name !== null;
+  const { data: extras } = useQuery({ ...extrasQuery(name ?? ''), enabled: isAsked, retry: false });
+  if (!isOther) return undefined;
+  const wanted = schema.data_type.replaceAll('"', '').replace(/\[\]$/, '');
+  return extras?.needs
+    ?.filter((need) => need.kind === 'enum' || need.kind === 'domain')
+    .find((need) => [need.name, `${need.schema}.${need.name}`].includes(wanted));
+}
+
+/** Formats the values of an enum, or the type and the checks of a domain. */
+const ownTypeText = (own: Extract<Need, { kind: 'enum' | 'domain' }>): string =>
+  own.kind === 'enum'
+    ? own.labels.join(', ')
+    : [own.type, own.not_null && 'NOT NULL', ...(own.checks ?? []).map(({ definition }) => definition)]
+        .filter((part) => typeof part === 'string')
+        .join(' ');
+
+function TypeOf({ field, isIndexing }: Pick<CellsProps, 'field' | 'isIndexing'>) {
+  const { type, schema } = field;
+  const own = useOwnType(field);
   return (
     <>
       <span className={classes.type}>
-        {type}
+        {own?.kind ?? type}
         {flagsOf(schema).map((flag) => (
           <Badge key={flag} variant="default" tt="none" fw={500} size="xs">
             {flag}
@@ -373,6 +401,11 @@ function TypeOf({ type, schema, isIndexing }: Pick<Field, 'type' | 'schema'> & P
         )}
       </span>
       {schema !== null && typeText(schema) !== type && <div className={classes.quiet}>{typeText(schema)}</div>}
+      {own !== undefined && (
+        <div className={classes.quiet}>
+          <Name of={abbreviate(ownTypeText(own), 240)} />
+        </div>
+      )}
     </>
   );
 }
