@@ -340,6 +340,9 @@ export interface Schemas {
     indexes: ({ name: string; /** Null: another session has locked the table. */ definition: string | null; bytes: number | null; /** Number of uses since the statistics were last reset. */ scans: number | null; primary: boolean; unique: boolean; /** True if it is complete and PostgreSQL uses it. */ valid: boolean })[];
     constraints: ({ name: string; kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion' | 'not null' | 'trigger'; /** Null: another session has locked the table. */ definition: string | null; /** False: rows that existed before it were not checked. */ valid: boolean })[];
     /** Objects that depend on it and that no snapshot contains. */ dependents: ({ /** `view`, `function`, `trigger`, `policy`, `foreign key` of an unmanaged table …. */ kind: string; name: string; /** `text`: a function whose body contains the name. */ by: 'catalog' | 'text' })[] };
+  Diagram: { /** How much of each table the view shows. */ depth: 'names' | 'keys' | 'columns';
+    /** The folder that the view is limited to. Null: none. */ folder: string | null;
+    /** The top left corner of each table, in pixels. */ places: ({ collection: string; x: number; y: number })[] };
   Diff: { hash: string;
     diff: Schemas['SchemaChanges'];
     warnings?: (Schemas['Finding'])[] };
@@ -1342,6 +1345,15 @@ export interface Operations {
     body: { /** The new password. */ password: string; /** Protects a session that somebody else uses for a moment. */ current_password: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
   }>;
+  /** List your arrangements of the diagram in the admin app. */ listDiagrams: Operation<{
+    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
+    answer: { status: 200; headers: Headers; body: { data: (Schemas['Diagram'])[] } };
+  }>;
+  /** Save your arrangement of one view of the diagram. Without places, the view is arranged automatically. */ saveDiagram: Operation<{
+    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
+    body: Schemas['Diagram'];
+    answer: { status: 200; headers: Headers; body: { data: Schemas['Diagram'] } };
+  }>;
   /** Retrieve a user. */ getUser: Operation<{
     params: { /** The id of a user. */ id: string };
     query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
@@ -1642,6 +1654,8 @@ export const OPERATIONS = {
   createUser: { method: 'POST', path: '/users', repeat: 'no', answers: [] },
   getMe: { method: 'GET', path: '/users/me', repeat: 'safe', answers: [] },
   changeOwnPassword: { method: 'PATCH', path: '/users/me', repeat: 'no', answers: [] },
+  listDiagrams: { method: 'GET', path: '/users/me/diagrams', repeat: 'safe', answers: [] },
+  saveDiagram: { method: 'PUT', path: '/users/me/diagrams', repeat: 'no', answers: [] },
   getUser: { method: 'GET', path: '/users/:id', repeat: 'safe', answers: [] },
   updateUser: { method: 'PATCH', path: '/users/:id', repeat: 'no', answers: [] },
   deleteUser: { method: 'DELETE', path: '/users/:id', repeat: 'no', answers: [] },

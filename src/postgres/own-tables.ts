@@ -33,6 +33,7 @@ export const own = {
   migrations: ownTable('service_migrations'),
   objects: ownTable('service_objects'),
   preparations: ownTable('service_preparations'),
+  presets: ownTable('service_presets'),
   projections: ownTable('service_projections'),
   relations: ownTable('service_relations'),
   sessions: ownTable('service_sessions'),

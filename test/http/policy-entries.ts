@@ -381,6 +381,7 @@ export function entriesOf(api: Api): Entries {
     'PUT /auth/trust',
     'POST /users',
     'PATCH /users/me',
+    'PUT /users/me/diagrams',
     'PATCH /users/{id}',
     'DELETE /users/{id}',
     'POST /users/{id}/tokens',

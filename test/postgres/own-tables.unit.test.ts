@@ -29,6 +29,7 @@ describe("names of the service's own tables", () => {
       migrations: 'service.service_migrations',
       objects: 'service.service_objects',
       preparations: 'service.service_preparations',
+      presets: 'service.service_presets',
       projections: 'service.service_projections',
       relations: 'service.service_relations',
       sessions: 'service.service_sessions',

@@ -221,6 +221,9 @@ async function changeAccounts(ask: Ask, { adminEmail, adminPassword }: TestServi
     token: null,
   });
   await ask('/users/me', { token: refreshed['access_token'] ?? '' });
+  const diagram = { depth: 'keys', folder: null, places: [{ collection: 'articles', x: 0, y: 0 }] };
+  for (const places of [diagram.places, []]) await ask('/users/me/diagrams', json({ ...diagram, places }, 'PUT'));
+  await ask('/users/me/diagrams');
   await ask('/auth/logout', { ...json({ refresh_token: refreshed['refresh_token'] }), token: null });
 
   const { data: user } = await ask('/users', json({ ...login, role: 'author' }));

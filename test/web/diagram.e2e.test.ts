@@ -106,6 +106,59 @@ describe('the diagram of the admin app', () => {
     expect(app.complaints()).to.deep.equal([]);
   });
 
+  it('can be arranged with the mouse or the keyboard, for each user and view', async () => {
+    const login = await app.user('reader');
+    const page = await app.visit({ as: login });
+    const table = page.locator('.react-flow__node[data-id="customers"]');
+    const placeOf = () =>
+      page.evaluate<string>(`document.querySelector('.react-flow__node[data-id="customers"]').style.transform`);
+    const saved = () => page.waitForResponse((answer) => answer.request().method() === 'PUT');
+    const automatic = page.getByRole('button', { name: 'Arrange automatically' });
+    await table.waitFor();
+    await until('all tables are in view', async () => (await page.evaluate<string[]>(OUTSIDE)).length === 0);
+    const first = await placeOf();
+    expect(await automatic.count()).to.equal(0);
+
+    const box = await table.boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 8];
+    const dropped = saved();
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 30, y + 120, { steps: 5 });
+    await page.mouse.up();
+    expect((await dropped).status()).to.equal(200);
+    const second = await placeOf();
+    expect(second).not.to.equal(first);
+
+    await page.goto('/app/?c=customers');
+    await table.waitFor();
+    expect(await placeOf()).to.equal(second);
+    const pressed = saved();
+    await table.focus();
+    await page.keyboard.press('ArrowDown');
+    expect((await pressed).status()).to.equal(200);
+    const third = await placeOf();
+    expect(third).not.to.equal(second);
+    await expectAccessible(page);
+
+    // Another browser of the same user, on a phone.
+    const phone = await app.visit({ as: login, narrow: true });
+    await phone.getByText('Diagram', { exact: true }).click();
+    await phone.locator('.react-flow__node[data-id="customers"]').waitFor();
+    const there = `document.querySelector('.react-flow__node[data-id="customers"]').style.transform`;
+    expect(await phone.evaluate<string>(there)).to.equal(third);
+    await expectFits(phone);
+    const admin = await app.visit();
+    await admin.locator('.react-flow__node[data-id="customers"]').waitFor();
+    expect(await admin.evaluate<string>(there)).to.equal(first);
+
+    const reset = saved();
+    await automatic.click();
+    expect((await reset).status()).to.equal(200);
+    await automatic.waitFor({ state: 'detached' });
+    expect(await placeOf()).to.equal(first);
+  });
+
   it('shows the tables of one folder', async () => {
     const page = await app.visit({ path: '/?c=shop' });
     await page.getByRole('button', { name: 'Show only this folder' }).click();

@@ -93,6 +93,18 @@ const USERS: Rules = {
       };
     },
   },
+  'GET /users/me/diagrams': { weight: 0.2, make: () => ({ path: '/users/me/diagrams' }) },
+  'PUT /users/me/diagrams': {
+    weight: 0.2,
+    make: ({ random }) => ({
+      path: '/users/me/diagrams',
+      body: json({
+        depth: random.pick(['names', 'keys', 'columns', 'all']),
+        folder: random.pick([null, 'shop', '\u0000', '']),
+        places: random.pick([[], [{ collection: '__proto__', x: 0.5, y: -3 }], [{ collection: 'a', x: 1e9, y: 0 }]]),
+      }),
+    }),
+  },
   'GET /users/{id}': { weight: 0.5, make: (context) => ({ path: at`/users/${userId(context)}` }) },
   'PATCH /users/{id}': {
     weight: 0.7,

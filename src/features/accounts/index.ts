@@ -6,6 +6,7 @@ import { createLiveSessions, type LiveSessions, createSessions, type Sessions } 
 import { createIdentities, type Identities } from './identities.js';
 import { createOidc, type Oidc, type OidcSettings } from './oidc.js';
 import { createLoginLimit, type LoginLimit } from './login-limit.js';
+import { createDiagrams, type Diagrams } from './diagrams.js';
 import { createPasswords, tokenSecret } from './secrets.js';
 import { createTokens, type Tokens } from './tokens.js';
 import { createTrust, type Trust } from './trust.js';
@@ -19,6 +20,7 @@ export interface Auth {
   liveSessions: LiveSessions;
   loginLimit: LoginLimit;
   identities: Identities;
+  diagrams: Diagrams;
   /** Null if no provider is configured. */
   oidc: Oidc | null;
   /** False if users can log in only with the provider. */
@@ -68,6 +70,7 @@ export async function createAuth({
   return {
     users,
     identities: createIdentities({ pool, users }),
+    diagrams: createDiagrams({ pool }),
     oidc: oidc === null ? null : createOidc({ settings: oidc, secret: key, clock }),
     passwordLogin,
     tokens: createTokens({ pool }),

@@ -37,6 +37,20 @@ export const currentUser = user
   })
   .meta({ id: 'CurrentUser' });
 
+/** Far beyond every drawing. Larger numbers are mistakes. */
+const coordinate = z.number().min(-1e7).max(1e7);
+
+export const diagram = z
+  .strictObject({
+    depth: z.enum(['names', 'keys', 'columns']).describe('How much of each table the view shows'),
+    folder: z.string().min(1).max(200).nullable().describe('The folder that the view is limited to. Null: none'),
+    places: z
+      .array(z.strictObject({ collection: z.string().max(200), x: coordinate, y: coordinate }))
+      .max(1_000)
+      .describe('The top left corner of each table, in pixels'),
+  })
+  .meta({ id: 'Diagram' });
+
 export const erasure = z
   .strictObject({
     user: z.uuid(),

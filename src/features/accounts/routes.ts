@@ -60,7 +60,14 @@ const newToken = z.strictObject({
 /** These routes are for admins, except /users/me, which is for every user. */
 export function userRoutes(deps: HttpDeps): Route[] {
   // The path with `me` must come first, because a path with an id also matches `me`.
-  return [...allUsers(deps), ownUser(deps), ownPasswordRoute(deps), ...singleUserRoutes(deps), ...tokensOfUser(deps)];
+  return [
+    ...allUsers(deps),
+    ownUser(deps),
+    ownPasswordRoute(deps),
+    ...ownDiagrams(deps),
+    ...singleUserRoutes(deps),
+    ...tokensOfUser(deps),
+  ];
 }
 
 /**
@@ -144,6 +151,38 @@ function ownPasswordRoute(deps: HttpDeps): Route {
       });
     },
   });
+}
+
+/** Every user may arrange their own diagrams. Tokens with a scope may not, because diagrams name collections. */
+function ownDiagrams({ auth: { diagrams } }: HttpDeps): Route[] {
+  const own = { path: '/users/me/diagrams', access: 'reader', action: 'unscoped', query: noQuery } as const;
+  return [
+    route({
+      ...own,
+      method: 'get',
+      operationId: 'listDiagrams',
+      summary: 'List your arrangements of the diagram in the admin app',
+      answers: { 200: data(z.array(accounts.diagram)) },
+      async handle({ caller }) {
+        return largeJsonAnswer({ data: await diagrams.list(caller.id) });
+      },
+    }),
+    route({
+      ...own,
+      method: 'put',
+      operationId: 'saveDiagram',
+      summary: 'Save your arrangement of one view of the diagram. Without places, the view is arranged automatically',
+      headers: [],
+      body: jsonBody(accounts.diagram, {
+        example: { depth: 'keys', folder: null, places: [{ collection: 'articles', x: 0, y: 120 }] },
+      }),
+      answers: { 200: data(accounts.diagram) },
+      errors: ['INVALID_STATE'],
+      async handle({ caller, body }) {
+        return largeJsonAnswer({ data: unwrap(await diagrams.save(caller.id, body)) });
+      },
+    }),
+  ];
 }
 
 function accessOf(caller: Caller): z.infer<typeof accounts.currentUser>['access'] {

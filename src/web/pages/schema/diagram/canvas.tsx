@@ -12,6 +12,7 @@ import {
   type EdgeProps,
   Handle,
   type Node,
+  type NodeChange,
   type NodeProps,
   type ReactFlowState,
   useStore,
@@ -21,6 +22,7 @@ import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
 import { FITTED } from './controls.js';
 import {
   type PlacedGraph,
+  type Point,
   linkLabel,
   pathOf,
   type Link,
@@ -72,6 +74,8 @@ function nodeOf(
       { ...handle, type: 'target', position: Position.Left, x: 0 },
       { ...handle, type: 'source', position: Position.Right, x: width },
     ],
+    // Arrow keys move the selected table.
+    selected: name === chosen,
     data: { table, isChosen: name === chosen, isFaded },
     ariaLabel: `Table ${name}${table.mark === undefined ? '' : `, ${MARK_WORDS[table.mark]}`}`,
   };
@@ -110,13 +114,15 @@ interface CanvasProps {
   /** The title of the exported drawing. */
   title: string;
   onChoose: (collection: string) => void;
+  /** Called while a table is moved, with `isFinal` at the end. Absent if tables cannot be moved. */
+  onMove?: (table: string, place: Point, isFinal: boolean) => void;
 }
 
 /**
  * Shows the drawing, at first completely. A new `key` resets the view. The view moves once to a selected table, unless
  * that is already readable.
  */
-export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
+export function Canvas({ placed, chosen, title, onChoose, onMove }: CanvasProps) {
   const { nodes, edges } = useMemo(() => drawingOf(placed, chosen), [placed, chosen]);
   const { setCenter, getZoom } = useReactFlow();
   const [isReady, setReady] = useState(false);
@@ -150,7 +156,10 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
       onInit={() => setReady(true)}
       onNodeClick={(_event, { id }) => onChoose(id)}
       onSelectionChange={({ nodes: [selected] }) => selected && selected.id !== chosen && onChoose(selected.id)}
-      nodesDraggable={false}
+      nodesDraggable={onMove !== undefined}
+      // A click with an unsteady hand selects the table and does not move it.
+      nodeDragThreshold={4}
+      onNodesChange={(changes) => onMove && reportMove(changes, onMove)}
       nodesConnectable={false}
       edgesFocusable={false}
       onlyRenderVisibleElements
@@ -175,6 +184,15 @@ export function Canvas({ placed, chosen, title, onChoose }: CanvasProps) {
       />
     </ReactFlow>
   );
+}
+
+/** Only one table moves at a time, because only one is selected. */
+function reportMove(changes: readonly NodeChange<TableNodeType>[], onMove: NonNullable<CanvasProps['onMove']>): void {
+  for (const change of changes) {
+    if (change.type !== 'position' || change.position === undefined) continue;
+    const { x, y } = change.position;
+    onMove(change.id, { x: Math.round(x), y: Math.round(y) }, change.dragging !== true);
+  }
 }
 
 type LinkEdgeType = Edge<

@@ -1,9 +1,11 @@
 import '@xyflow/react/dist/base.css';
 import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
-import { Button, Text, ActionIcon, Badge, Group } from '@mantine/core';
+import { Button, Text, ActionIcon, Badge, Group, Tooltip } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useMemo, type ReactNode } from 'react';
 import closeIcon from 'icon:close';
+import resetIcon from 'icon:restart_alt';
 import tableIcon from 'icon:table';
 import folderIcon from 'icon:folder';
 import { Link } from '@tanstack/react-router';
@@ -15,11 +17,12 @@ import type { SchemaSearch } from '../search.js';
 import { Canvas } from './canvas.js';
 import { Controls } from './controls.js';
 import { TooMany } from './too-many.js';
+import { useAreDiagramsRead, useArrangement } from './use-arrangement.js';
 import { layOut } from '../graph/layout.js';
 import { type GraphState, useGraph } from '../graph/use-graph.js';
 import classes from './diagram.module.css';
 import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
-import { type DrawnMarks, type Mark, fieldKey } from '../graph/graph.js';
+import { type DrawnMarks, type Mark, type PlacedGraph, fieldKey } from '../graph/graph.js';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import { openRequestsQuery } from '../../../service/change-queries.js';
@@ -223,17 +226,54 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
     queryKeyHashFn: () => `layout ${identityOf(graph)}`,
   });
   const status = { collections, search, onChange };
+  const areDiagramsRead = useAreDiagramsRead();
   if (state.status !== 'there') return <DiagramStatus state={state} {...status} />;
-  if (!layout.data) return <LoadingIndicator label="Drawing the diagram" />;
+  if (!layout.data || !areDiagramsRead) return <LoadingIndicator label="Drawing the diagram" />;
   // A new layout resets the view.
+  return <Arranged key={identityOf(layout.data)} layout={layout.data} search={search} onChange={onChange} />;
+}
+
+interface ArrangedProps {
+  layout: PlacedGraph;
+  search: SchemaSearch;
+  onChange: Props['onChange'];
+}
+
+/** Draws the current schema as the user has arranged it. On a phone, a touch moves the view and no table. */
+function Arranged({ layout, search: { c, depth = 'keys', folder, near }, onChange }: ArrangedProps) {
+  const isNarrow = useMediaQuery('(max-width: 48em)');
+  const { placed, move, reset, error } = useArrangement(
+    layout,
+    near === undefined ? { depth, folder: folder ?? null } : null,
+  );
   return (
-    <Canvas
-      key={identityOf(layout.data)}
-      title="Schema"
-      placed={layout.data}
-      chosen={search.c}
-      onChoose={(c) => onChange({ c })}
-    />
+    <>
+      <Canvas
+        title="Schema"
+        placed={placed}
+        chosen={c}
+        onChoose={(chosen) => onChange({ c: chosen })}
+        {...(move && !isNarrow && { onMove: move })}
+      />
+      {reset && (
+        <Tooltip label="Arrange automatically">
+          <ActionIcon
+            variant="default"
+            size="lg"
+            className={classes.reset}
+            aria-label="Arrange automatically"
+            onClick={reset}
+          >
+            <Glyph path={resetIcon} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      {error !== null && (
+        <div className={classes.unsaved}>
+          <ProblemAlert error={error} />
+        </div>
+      )}
+    </>
   );
 }
 

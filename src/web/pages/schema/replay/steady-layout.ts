@@ -32,6 +32,12 @@ export function placeSteadily(graph: Graph, points: ReadonlyMap<string, Point>, 
   return { ...graph, places, lines: linesOf(graph, places, before) };
 }
 
+/** Moves one table, possibly onto another one, and draws its lines again. */
+export function moveTable(placed: PlacedGraph, name: string, place: Point): PlacedGraph {
+  const places = new Map(placed.places).set(name, place);
+  return { ...placed, places, lines: linesOf(placed, places, placed) };
+}
+
 const overlaps = (a: Box, b: Box, gap: number): boolean =>
   a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap;
 
