@@ -1,4 +1,5 @@
 /** Edits the draft. Deletions have the same consequences as in the service. */
+import type { TableExtras } from '../../schema/model/extras.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { type MarkedDocument, byKey, withDraftMarks } from './marked-documents.js';
 import { discard, put, remove } from './edits.js';
@@ -76,9 +77,19 @@ export class DraftEditor {
     this.#become(put(this.draft, part, { before: was?.mark === 'removed' ? null : (was?.before ?? null), after }));
   }
 
-  /** Puts a document like `put`. Used if the caller knows more of the document than the source. */
-  putOver<P extends Part>(part: P, before: Documents[P], after: Documents[P]): void {
-    this.#become(put(this.draft, part, { before, after }));
+  /**
+   * Replaces the extras of a table, which the source does not contain.
+   * @param at the extras at the head
+   */
+  putExtras(name: string, at: TableExtras, extras: TableExtras): void {
+    const table = this.collection(name);
+    if (table === undefined) return;
+    const edit = this.draft.collections.get(name);
+    if (edit?.before != null && edit.before.schema?.extras === undefined) {
+      const known = { ...edit, before: withExtras(edit.before, at) };
+      this.#become({ ...this.draft, collections: new Map(this.draft.collections).set(name, known) });
+    }
+    this.#become(put(this.draft, 'collections', { before: withExtras(table, at), after: withExtras(table, extras) }));
   }
 
   /** Applies an edit to the draft. */
@@ -167,4 +178,22 @@ export class DraftEditor {
       : this.#now.fields.get(memberKey(collection, field))?.mark !== 'removed' &&
           this.#now.fields.has(memberKey(collection, field));
   }
+}
+
+/**
+ * Returns the extras of a table with the draft applied.
+ * @param at the extras at the head. A draft that does not change them does not contain them
+ */
+export function draftedExtras({ collections }: Draft, name: string, at: TableExtras): TableExtras {
+  const edit = collections.get(name);
+  const [before, after] = [edit?.before?.schema?.extras, edit?.after?.schema?.extras];
+  return before === undefined && after === undefined ? at : (after ?? {});
+}
+
+/** A table without extras has no such member, as in a snapshot. */
+function withExtras(document: Collection, extras: TableExtras): Collection {
+  if (document.schema === null) return document;
+  const { extras: _, ...schema } = document.schema;
+  const members = Object.entries(extras).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  return { ...document, schema: { ...schema, ...(members.length > 0 && { extras: Object.fromEntries(members) }) } };
 }

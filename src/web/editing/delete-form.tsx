@@ -3,7 +3,7 @@ import { Checkbox, List, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import { DraftEditor } from '../draft/editor.js';
+import { DraftEditor, draftedExtras } from '../draft/editor.js';
 import { type Draft, PARTS, type Part } from '../draft/model.js';
 import { readSource, useDraft } from '../draft/store.js';
 import { LoadingIndicator } from '../shared/problem-alert.js';
@@ -30,20 +30,15 @@ function findMentions({ constraints = [], indexes = [] }: TableExtras, column: s
 
 /**
  * Removes constraints and indexes from a table by name.
- * @param extras the current extras, which lists do not contain
+ * @param extras the extras at the head, which lists do not contain
  */
 function dropDefinitions(
   editor: DraftEditor,
   { collection, extras, definitions }: { collection: string; extras: TableExtras; definitions: readonly string[] },
 ): void {
-  const table = editor.collection(collection);
-  if (table?.schema == null) return;
   const kept = <T extends { name: string }>(all: T[] = []) => all.filter(({ name }) => !definitions.includes(name));
-  const next = { ...extras, constraints: kept(extras.constraints), indexes: kept(extras.indexes) };
-  const members = Object.entries(next).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
-  const before = { ...table, schema: { ...table.schema, extras } };
-  const schema = { ...table.schema, extras: Object.fromEntries(members) };
-  editor.putOver('collections', before, { ...table, schema });
+  const now = draftedExtras(editor.draft, collection, extras);
+  editor.putExtras(collection, extras, { ...now, constraints: kept(now.constraints), indexes: kept(now.indexes) });
 }
 
 export type DeletionTarget =

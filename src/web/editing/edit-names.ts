@@ -10,5 +10,6 @@ export const EDITS = [
   'delete-field',
   'relation',
   'delete-relation',
+  'definitions',
 ] as const;
 export type EditName = (typeof EDITS)[number];

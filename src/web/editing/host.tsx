@@ -9,6 +9,7 @@ import type { EditName } from './edit-names.js';
 import { Caution } from '../shared/form.js';
 import { ProblemAlert, LoadingIndicator } from '../shared/problem-alert.js';
 import { interfaceOf, newField, specialOf } from './column-defaults.js';
+import { DefinitionsForm } from './definitions-form.js';
 import { type DeletionTarget, DeleteForm, deleteTitle } from './delete-form.js';
 import { EditorDrawer, EditorForm } from './editor-frame.js';
 import { FieldForm, nameFault } from './field-form.js';
@@ -285,6 +286,13 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
       ),
     }),
     relation: () => relation && { title: 'Relation', form: <RelationEditForm document={relation} onDone={done} /> },
+    definitions: () =>
+      own?.schema != null
+        ? {
+            title: named`Indexes and constraints of ${collection}`,
+            form: <DefinitionsForm document={own} onDone={done} />,
+          }
+        : undefined,
     'delete-relation': () => relation && deletionForm({ part: 'relations', document: relation }, done),
   };
   const deletionForm = (what: DeletionTarget, onDone: () => void): ShownForm => ({

@@ -196,6 +196,9 @@ export function FieldsTab(props: Props) {
           >
             New relation
           </Button>
+          <Button size="xs" variant="default" onClick={() => onEdit('definitions')}>
+            Indexes and constraints
+          </Button>
           {drafted.length > 1 && (
             <Button
               size="xs"
