@@ -42,7 +42,7 @@ import { type Shutdown, createShutdown } from './shutdown.js';
 import { type ExaminedCheck, examine } from './doctor/index.js';
 import { shareNext } from './kernel/memoize.js';
 import { READ_ONLY_BY_DEFAULT, sqlState, SQLSTATE } from './postgres/errors.js';
-import { OperatorError } from './kernel/operator-error.js';
+import { OperatorError } from './kernel/problem.js';
 import { type ChangeRequests, createChangeRequests, createChangeRunner } from './features/change-requests/index.js';
 import type { ChangeRunnerOptions } from './features/change-requests/runner.js';
 import type { RetentionOptions, Pipeline } from './pipeline/types.js';

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from './features/accounts/account-rules.js';
 import type { OidcSettings } from './features/accounts/oidc.js';
-import { OperatorError } from './kernel/operator-error.js';
+import { OperatorError } from './kernel/problem.js';
 import {
   KIB,
   databaseUrl,

@@ -4,7 +4,7 @@ import { type Service, createService } from './app.js';
 import { readConfig, secretsOf } from './config.js';
 import { startupMessage } from './startup-message.js';
 import { createLogger, redact } from './logger.js';
-import { OperatorError } from './kernel/operator-error.js';
+import { OperatorError } from './kernel/problem.js';
 
 const FAILED = 1;
 /** Exit code for a wrong setting, or a setting that names something unusable. */

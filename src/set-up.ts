@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { storedSecret, tokenSecret } from './features/accounts/secrets.js';
 import { hasUsers } from './features/accounts/first-admin.js';
-import { OperatorError } from './kernel/operator-error.js';
+import { OperatorError } from './kernel/problem.js';
 import { isConnectionLoss } from './postgres/errors.js';
 import { own } from './postgres/own-tables.js';
 import { type MigrateOptions, migrate, findMissingMigrations, rejectWhileRestoring } from './postgres/migrate.js';

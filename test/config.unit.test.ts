@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SECRETS, readConfig, secretsOf } from '../src/config.js';
-import { OperatorError } from '../src/kernel/operator-error.js';
+import { OperatorError } from '../src/kernel/problem.js';
 import { blocksOf } from './support/documents.js';
 
 function rejectionOf(environment: Record<string, string>): string {

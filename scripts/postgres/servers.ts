@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { serverAccount } from '../../src/postgres/embedded/programs.js';
-import { THROWAWAY_SETTINGS } from '../../src/postgres/embedded/cluster.js';
+import { serverAccount, THROWAWAY_SETTINGS } from '../../src/postgres/embedded/cluster.js';
 
 const run = promisify(execFile);
 

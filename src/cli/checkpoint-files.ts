@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import {
   FILE_END,
   parseCheckpoint,

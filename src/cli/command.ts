@@ -1,6 +1,6 @@
 /** Defines the input and output of a `dps` command. Each command is a file in commands/. */
 import type { Config } from '../config.js';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 
 /** 0: success, 1: differences found, 2: invalid usage or failure, 3: blocked by the policy. */
 export type ExitCode = 0 | 1 | 2 | 3;

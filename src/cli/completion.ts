@@ -1,4 +1,4 @@
-import { quoteForShell } from '../kernel/shell.js';
+import { quoteForShell } from '../kernel/text.js';
 import type { Command } from 'commander';
 
 /** A command with the words before it: `''`, `users`, `users add`. */

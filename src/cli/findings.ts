@@ -6,7 +6,9 @@ import { json } from './output.js';
 import type { finding } from '../http/openapi/answers/schema.js';
 import { locationText } from '../schema/model/location.js';
 import { policyText } from './planned-changes.js';
-import { type Level, RULES, type Rule, ruleOf, LEVELS } from '../schema/findings/index.js';
+import { ruleOf } from '../schema/findings/finding.js';
+import { type Level, type Rule, LEVELS } from '../schema/findings/model.js';
+import { RULES } from '../schema/findings/rules/index.js';
 import { formatCount } from '../kernel/text.js';
 
 type Finding = z.output<typeof finding>;

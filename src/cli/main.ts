@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './run.js';
-import { createTerminal } from './terminal.js';
+import { createTerminal } from './output.js';
 
 const { terminal, finish } = createTerminal(process);
 const code = await runCli(process.argv.slice(2), { environment: process.env, terminal });

@@ -1,10 +1,12 @@
 import type { z } from 'zod';
 import type { diff, finding } from '../http/openapi/answers/schema.js';
-import { toOneLine } from './output.js';
+import { isObject, type Json } from '../kernel/json.js';
+import { quoteForShell } from '../kernel/text.js';
 import { locationText, INVALID_LOCATION, canonicalLocation } from '../schema/model/location.js';
 import { type Acknowledgement, type Policy, keyOf } from '../schema/policy.js';
-import { quoteForShell } from '../kernel/shell.js';
 import { type Values, UsageError, texts } from './command.js';
+import { type DocumentBody, parseDocument, parseObjectName } from './arguments.js';
+import { toOneLine } from './output.js';
 
 /* The policy's effect on a change, and acknowledged findings. */
 
@@ -151,4 +153,45 @@ function describeEntry({ kind, name: untrusted, diff }: Entry): string {
   if (whole?.kind === 'D') return `- ${kind} ${name}`;
   const members = new Set(diff.map(({ path }) => (path ?? []).join('.')));
   return `~ ${kind} ${name}: ${[...members].join(', ')}`;
+}
+
+interface RequestedBackfill {
+  collection: string;
+  field: string;
+  backfill: Json;
+}
+
+/**
+ * Adds the backfills of --backfill to a diff.
+ * @param file the name of the diff, for messages
+ * @throws UsageError if an option is malformed, or if the diff does not change its field
+ */
+export function addBackfills(values: Values, body: DocumentBody, file: string): DocumentBody {
+  const requested = texts(values, 'backfill').map(parseBackfill);
+  if (requested.length === 0) return body;
+  const document = structuredClone(parseDocument(body, file)) as { diff?: { fields?: unknown } };
+  const fields = document.diff?.fields;
+  const items = Array.isArray(fields) ? fields.filter(isObject) : [];
+  for (const { collection, field, backfill } of requested) {
+    // A replaced field has two items, first its removal and then its addition.
+    const item = items.findLast((each) => each['collection'] === collection && each['field'] === field);
+    if (item === undefined)
+      throw new UsageError(`--backfill: the change does not contain the field ${locationText({ collection, field })}.`);
+    item['backfill'] = backfill;
+  }
+  return { type: 'application/json', content: Buffer.from(JSON.stringify(document)) };
+}
+
+const EXAMPLE = '--backfill must be FIELD=JSON, for example \'orders.status={"value": "new"}\'';
+
+function parseBackfill(option: string): RequestedBackfill {
+  const [, place, text = ''] = /^(.+?)=(\{.*)$/su.exec(option) ?? [];
+  if (place === undefined) throw new UsageError(`${EXAMPLE}.`);
+  const { collection, field } = parseObjectName(place);
+  if (field === undefined) throw new UsageError(`${EXAMPLE}. ${shellWord(place)} is not a field.`);
+  try {
+    return { collection, field, backfill: JSON.parse(text) as Json };
+  } catch {
+    throw new UsageError(`${EXAMPLE}. The text after the equals sign of ${shellWord(place)} is not JSON.`);
+  }
 }

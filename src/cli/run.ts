@@ -1,5 +1,5 @@
 /** Runs the command line. Modules of commands are loaded only when they run. */
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import { SQLSTATE, readOnly, hiddenRowsProblem } from '../postgres/errors.js';
 import { type Values, UsageError, type ExitCode, type Invocation, PolicyRefusedError, type Run } from './command.js';
 import { Command, type CommanderError } from 'commander';

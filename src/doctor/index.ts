@@ -1,7 +1,18 @@
 /** All checks in order. Checks that an earlier finding prevents are skipped. */
 import { type Check, type DoctorContext, type Finding, finding } from './check.js';
 import { nameOwnSchema } from '../postgres/own-tables.js';
-import { serviceTableDefinitions } from './service-tables.js';
+import {
+  serviceTableDefinitions,
+  chain,
+  protection,
+  readable,
+  storedFolds,
+  comparison,
+  lag,
+  preparations,
+  trash,
+  webhooks,
+} from './state.js';
 import {
   listening,
   pooler,
@@ -20,7 +31,6 @@ import {
   timeouts,
 } from './database.js';
 import { collector, postgrest, provider } from './connected.js';
-import { chain, protection, readable, storedFolds, comparison, lag, preparations, trash, webhooks } from './state.js';
 
 export interface ExaminedCheck {
   name: string;

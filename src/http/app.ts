@@ -1,17 +1,37 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { mountAdminApp } from './admin-app.js';
-import { type Answer, refusalAnswer, failureAnswer } from './answer/answer.js';
-import { createBodies } from './body/index.js';
-import { crossOrigin, requestIdOf } from './request/headers.js';
-import type { HttpDeps } from './deps.js';
-import { readKnownSnapshot } from './documents/snapshot-pieces.js';
+import { deviceRoutes } from '../features/accounts/routes-device.js';
+import { authRoutes, sessionRoutes } from '../features/accounts/routes-login.js';
+import { oidcRoutes } from '../features/accounts/routes-oidc.js';
+import { trustRoutes } from '../features/accounts/routes-trust.js';
+import { userRoutes } from '../features/accounts/routes.js';
+import { adoptRoutes } from '../features/adopt/routes.js';
+import { agentRoutes } from '../features/agents/routes.js';
+import { proposalRoutes } from '../features/change-requests/routes-proposals.js';
+import { changesRoutes } from '../features/change-requests/routes.js';
+import { driftRoutes } from '../features/drift/routes.js';
+import { projectionRoutes } from '../features/projections/routes.js';
+import { trashRoutes } from '../features/trash/routes.js';
+import { webhookRoutes } from '../features/webhooks/routes.js';
 import { scheduler } from '../kernel/scheduler.js';
 import { OBJECTS_OFF } from '../schema/operations/objects.js';
-import { type RequestLog, createOverloadLog, createProxyLog, createRequestLog } from './request-log.js';
+import { mountAdminApp } from './admin-app.js';
+import { type Answer, refusalAnswer, failureAnswer } from './answer/answer.js';
 import { respond } from './answer/stream.js';
+import { createBodies } from './body/index.js';
+import type { HttpDeps } from './deps.js';
+import { readKnownSnapshot } from './documents/snapshot-pieces.js';
 import { createQuotas } from './quotas.js';
+import { type RequestLog, createOverloadLog, createProxyLog, createRequestLog } from './request-log.js';
+import { crossOrigin, requestIdOf } from './request/headers.js';
 import type { Method, Route } from './route.js';
-import { createRoutes } from './routes/index.js';
+import { collectionRoutes } from './routes/collections.js';
+import { fieldRoutes } from './routes/fields.js';
+import { historyRoutes } from './routes/history.js';
+import { objectRoutes } from './routes/objects.js';
+import { policyRoutes } from './routes/policy.js';
+import { relationRoutes } from './routes/relations.js';
+import { mergeRoutes, schemaRoutes, typesRoutes } from './routes/schema.js';
+import { metricsRoutes, serverRoutes, openApiRoutes } from './routes/server.js';
 import { serve, type ServeContext } from './serve.js';
 
 /** Creates the application for the whole API. It does not listen on a port, and the caller manages its dependencies. */
@@ -116,4 +136,36 @@ function mountFallback(route: string, answerTo: (req: Request) => Answer, { log 
     respond(req, res, requestId, answer);
     log({ method: req.method, route, status: answer.status, started, requestId, position: undefined, caller: null });
   };
+}
+
+/** Returns the routes in matching order. The routes of the OpenAPI document come last and describe all others. */
+export function createRoutes(deps: HttpDeps): Route[] {
+  const described = [
+    ...collectionRoutes(deps),
+    ...fieldRoutes(deps),
+    ...relationRoutes(deps),
+    ...(deps.config.objects ? objectRoutes(deps) : []),
+    ...schemaRoutes(deps),
+    ...mergeRoutes(deps),
+    ...typesRoutes(deps),
+    ...changesRoutes(deps),
+    ...proposalRoutes(deps),
+    ...policyRoutes(deps),
+    ...adoptRoutes(deps),
+    ...driftRoutes(deps),
+    ...trashRoutes(deps),
+    ...authRoutes(deps),
+    ...oidcRoutes(deps),
+    ...deviceRoutes(deps),
+    ...trustRoutes(deps),
+    ...userRoutes(deps),
+    ...sessionRoutes(deps),
+    ...webhookRoutes(deps),
+    ...agentRoutes(deps),
+    ...serverRoutes(deps),
+    ...historyRoutes(deps),
+    ...projectionRoutes(deps),
+    ...metricsRoutes(deps),
+  ];
+  return [...described, ...openApiRoutes(described, deps.config.release)];
 }

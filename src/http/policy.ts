@@ -9,7 +9,9 @@ import { planBatch } from '../projector/ddl/plan.js';
 import { findingsByPolicy } from '../projector/findings.js';
 import { compareSnapshot } from '../schema/compare/compare-snapshot.js';
 import { readOrigins } from '../schema/diff/origins.js';
-import { type Finding, withoutPlaces, RULES, ruleOf } from '../schema/findings/index.js';
+import { withoutLocations, ruleOf } from '../schema/findings/finding.js';
+import type { Finding } from '../schema/findings/model.js';
+import { RULES } from '../schema/findings/rules/index.js';
 import type { State } from '../schema/model/state.js';
 import { operations } from '../schema/operations/index.js';
 import {
@@ -183,7 +185,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
     const { online } = call.query;
     const plan = { before: state, after, events, statements, keep: keepDeleted, online, apart };
     const findings = await findingsByPolicy(pool, schema, { plan, policy, noticed: [] });
-    return { ...outcomeOf(policy, findings, apart), findings: withoutPlaces(findings) };
+    return { ...outcomeOf(policy, findings, apart), findings: withoutLocations(findings) };
   };
 }
 

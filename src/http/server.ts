@@ -12,7 +12,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { requestIdOf } from './request/headers.js';
 import { respond } from './answer/stream.js';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import { type Answer, refusalAnswer } from './answer/answer.js';
 import type { EdgeProblem } from './errors.js';
 

@@ -162,3 +162,21 @@ export class ProblemError extends Error {
     this.problem = problem;
   }
 }
+
+/** An error for the operator of the service. Its message is one sentence and is shown without a stack. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+}
+
+/**
+ * Warns that a change would lose, rewrite or lock something, or that an import skipped something. A warning never
+ * rejects a request.
+ */
+export interface Warning {
+  /** A stable identifier for programs: `SYSTEM_COLLECTION_LEFT_OUT`. */
+  code: string;
+  collection?: string;
+  field?: string;
+  /** One sentence for people. */
+  message: string;
+}

@@ -55,3 +55,14 @@ export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** Ids come from request paths and logs. A text that is not a uuid matches nothing and must never reach a query. */
 export const isUuid = (text: string): boolean => UUID.test(text);
+
+/** Quotes a text as one word in single quotes, for any POSIX shell. The shell expands nothing within the quotes. */
+export const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/* Positions in the log as text. */
+
+/** Positions begin at 1. They have at most 15 digits, which JavaScript numbers represent exactly. */
+const POSITION = /^[1-9]\d{0,14}$/;
+
+/** True for a position without sign and leading zeros. */
+export const isPosition = (text: string): boolean => POSITION.test(text);

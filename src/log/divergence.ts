@@ -6,7 +6,7 @@
 import type { Queryable } from '../postgres/pool.js';
 import type { Divergence, LogPosition } from '../schema/model/events.js';
 import type { Problem } from '../kernel/problem.js';
-import { TIMELINE } from '../postgres/hosts/probe.js';
+import { TIMELINE } from '../postgres/hosts/choose-host.js';
 import { own } from '../postgres/own-tables.js';
 import { GENESIS_HASH } from './head.js';
 

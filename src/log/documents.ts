@@ -3,7 +3,7 @@
  * without changing the log.
  */
 import { type Hash, createHash } from 'node:crypto';
-import { DOCUMENT_MEMBERS, documentsOf } from '../schema/change-requests/referenced-documents.js';
+import { DOCUMENT_MEMBERS, documentsOf } from '../schema/change-requests/model.js';
 import type { StoredEvent } from '../schema/model/events.js';
 import { runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runToEnd } from '../kernel/resumable.js';
 import type { Sha256 } from '../kernel/sha256.js';
 import { type DisallowedChange, type PlanReplay, createPolicyReplay } from '../schema/change-requests/replay-policy.js';
-import { documentsOf } from '../schema/change-requests/referenced-documents.js';
+import { documentsOf } from '../schema/change-requests/model.js';
 import { createHashChain } from './event-hash.js';
 import { type Document, documentFault, explainMissing, readDocumentLine } from './document-lines.js';
 import type { LogHead } from './head.js';

@@ -1,7 +1,7 @@
 /** Reads a log from a file in the format of GET /history/export, with one event per line. */
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import { sha256 } from '../kernel/sha256.js';
 import { type Document, documentFault, readDocumentLine } from './document-lines.js';
 import { readLines, RECORD } from './exported-log.js';

@@ -1,5 +1,5 @@
 /** Tracks divergences of the log, both those that this process noticed and those that other processes recorded. */
-import { createTimelineGuard } from '../postgres/hosts/probe.js';
+import { createTimelineGuard } from '../postgres/hosts/choose-host.js';
 import type { Logger } from '../postgres/logger.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { LogPosition } from '../schema/model/events.js';

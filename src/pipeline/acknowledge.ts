@@ -1,7 +1,7 @@
 /* Acknowledges that the log is not the one seen before. One event records all divergences. */
 import { readPendingDivergences, toDivergence } from '../log/divergence.js';
 import { prepareEvents } from '../log/append.js';
-import { storeFirstEvent, originBefore } from '../log/signed-checkpoints/position.js';
+import { storeFirstEvent, originBefore } from '../log/signed-checkpoints/sign.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { commitOrThrow } from '../postgres/transaction.js';
 import type { Cause, LogEvent } from '../schema/model/events.js';

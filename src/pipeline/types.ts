@@ -18,11 +18,10 @@ import type { CollectionScope } from '../schema/collection-scope.js';
 import type { CommandOf, OperationName } from '../schema/operations/index.js';
 import type { Operation } from '../schema/operations/operation.js';
 import type { Acknowledgement, Policy } from '../schema/policy.js';
-import type { Path, Problem } from '../kernel/problem.js';
+import type { Path, Problem, Warning } from '../kernel/problem.js';
 import type { State } from '../schema/model/state.js';
 import type { ProposingCredential } from '../schema/model/token-scope.js';
 import type { Json } from '../kernel/json.js';
-import type { Warning } from '../kernel/warning.js';
 
 /** Every schema change passes through the pipeline. */
 export interface Pipeline {

@@ -1,7 +1,7 @@
 /* Migrates the service's own tables to this release. */
 import { readFile, readdir } from 'node:fs/promises';
 import pg from 'pg';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import { advisoryKey } from './locked-session.js';
 import { SQLSTATE, sqlState } from './errors.js';
 import type { Database } from './server.js';

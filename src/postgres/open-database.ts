@@ -1,7 +1,7 @@
 /* Opens the configured database or an embedded server. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import { startEmbedded } from './embedded/index.js';
 import { isConnectionLoss, sqlState } from './errors.js';
 import { type Hosts, hostsOf } from './hosts/choose-host.js';

@@ -1,6 +1,6 @@
 /** The two schemas of a service: the managed schema and the schema of its own tables. */
 import type pg from 'pg';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import type { Parameterised } from './exchange.js';
 import { trashSchemaName } from './own-tables.js';
 import type { Queryable } from './pool.js';

@@ -1,7 +1,7 @@
 /* Facts about the server: the database, and whether it is a primary or a standby. */
 import type { Logger } from './logger.js';
 import type { Queryable } from './pool.js';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 
 /* Identifies the connected database. */
 

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { ProblemError } from '../kernel/problem.js';
 import { isConnectionLoss, unavailableProblem } from './errors.js';
 import { type Parameterised, sendBatch } from './exchange.js';
-import { TIMELINE } from './hosts/probe.js';
+import { TIMELINE } from './hosts/choose-host.js';
 import { type Target, withOwnClient } from './client.js';
 
 /* Commits that wait for a synchronous standby. */

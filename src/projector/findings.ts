@@ -1,24 +1,20 @@
 /* The findings of a plan, with facts from the database about its tables. */
 import { runYielding } from '../kernel/event-loop.js';
 import { NotInTimeError, limitTime } from '../kernel/time.js';
-import type { Warning } from '../kernel/warning.js';
+import type { Warning } from '../kernel/problem.js';
 import { readNamesOfLifetimes, readCollectionSpans } from '../log/lifetimes.js';
 import { readPolicy } from '../log/decisive-events.js';
 import { NO_FOLD_LIMITS, foldCollections } from '../log/fold.js';
 import type { Queryable } from '../postgres/pool.js';
+import { findingOf, groupFindings } from '../schema/findings/finding.js';
+import type { Dependent, Finding, Inheritance, TableStatistics } from '../schema/findings/model.js';
 import {
-  type Dependent,
-  type Finding,
   type DatabaseFacts,
-  type Inheritance,
   type Plan,
-  type Questions,
-  type TableStatistics,
-  findingOf,
+  type DatabaseQuestions,
   findingsOf,
   questionsOf,
-  together,
-} from '../schema/findings/index.js';
+} from '../schema/findings/planned-batch.js';
 import {
   type JudgedNames,
   type NamedCollection,
@@ -33,9 +29,7 @@ import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll
 import { typeLookup, typeQuestion } from './refusals/missing-extension.js';
 import { readPrivilegesOn } from './catalog/privileges.js';
 import { readTableFacts } from './online/steps.js';
-import { POLICY_ID } from './ddl/policy-sql.js';
-import { ROUTINE_ID, ROUTINE_KIND } from './ddl/routine-sql.js';
-import { IS_RULE, RULE_ID } from './ddl/rule-sql.js';
+import { POLICY_ID, ROUTINE_ID, ROUTINE_KIND, IS_RULE, RULE_ID } from './ddl/object-sql.js';
 import { own, sql } from './ddl/sql.js';
 import { findOtherLocation } from './ddl/step.js';
 
@@ -236,7 +230,7 @@ export async function findingsByPolicy(
   const findings = await planFindings(db, schema, { ...plan, policy, judgedNames: before }, options);
   const shown = await runYielding(judgeAll(policy, findings, before));
   const beside = await runYielding(judgeAll(policy, noticed.map(findingOf), before));
-  return [...shown, ...(await runYielding(together(beside)))];
+  return [...shown, ...(await runYielding(groupFindings(beside)))];
 }
 
 /**
@@ -337,7 +331,7 @@ function* namesBefore({ collections }: State, events: readonly LogEvent[]): Iter
 }
 
 interface FindingQueries {
-  questions: Questions;
+  questions: DatabaseQuestions;
   patient: boolean;
 }
 
@@ -358,7 +352,7 @@ async function askWithLimit(
 async function answer(
   db: Queryable,
   { schema, state }: DescribedTables,
-  { tables, altered, types = [], roles = [], deletions = [], replaced }: Questions,
+  { tables, altered, types = [], roles = [], deletions = [], replaced }: DatabaseQuestions,
 ): Promise<DatabaseFacts> {
   const statistics: [string, TableStatistics][] = [];
   for (const some of splitNames(tables)) {

@@ -7,7 +7,7 @@ import { requireManaged } from './catalog/managed.js';
 import type pg from 'pg';
 import { sendBatch, runScript } from '../postgres/exchange.js';
 import { ExchangeError } from '../postgres/errors.js';
-import { OperatorError } from '../kernel/operator-error.js';
+import { OperatorError } from '../kernel/problem.js';
 import type { Document } from '../log/document-lines.js';
 import { findDamagedDocument, keepDocuments } from '../log/documents.js';
 import { createChain } from '../log/hash-chain.js';

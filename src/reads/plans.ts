@@ -3,21 +3,21 @@ import { judgeFindings } from '../projector/findings.js';
 import { type LockedTableFacts, listLockedTables } from '../projector/online/steps.js';
 import type { Statement } from '../projector/ddl/step.js';
 import type pg from 'pg';
-import { ProblemError } from '../kernel/problem.js';
+import { ProblemError, type Warning } from '../kernel/problem.js';
 import { isLocked } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { warnAboutDescendants } from '../projector/inheritance/descendants.js';
 import { areEquivalent } from '../projector/verify/objects.js';
-import type { ObjectEquality } from '../schema/compare/objects.js';
+import type { ObjectEquality } from '../schema/compare/desired-state.js';
 import type { Definition } from '../schema/model/objects.js';
-import type { Finding, Plan } from '../schema/findings/index.js';
+import type { Finding } from '../schema/findings/model.js';
+import type { Plan } from '../schema/findings/planned-batch.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';
 import type { LogEvent } from '../schema/model/events.js';
 import type { State } from '../schema/model/state.js';
 import type { FindingWithAction } from '../schema/policy.js';
 import type { RecreatedObjects } from '../schema/transition/restoring-transition.js';
-import type { Warning } from '../kernel/warning.js';
-import { warnAboutMentions, findReturns } from './history/returns.js';
+import { warnAboutMentions, findReturns } from './history/difference.js';
 import { findBlockingRows } from './history/rows-before.js';
 
 export interface DescribedPlan extends Plan {

@@ -14,7 +14,7 @@ import {
 } from './model/policy.js';
 import type { JudgedNames, NamesBefore } from './fold/former-names.js';
 import type { LogEvent, OtherEvent } from './model/events.js';
-import type { Warning } from '../kernel/warning.js';
+import type { Warning } from '../kernel/problem.js';
 
 /* Decides the action of a policy for each finding. */
 

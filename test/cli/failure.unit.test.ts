@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
 import { explain } from '../../src/cli/run.js';
-import { OperatorError } from '../../src/kernel/operator-error.js';
+import { OperatorError } from '../../src/kernel/problem.js';
 
 const messagesOf = (
   error: unknown,

@@ -47,7 +47,7 @@ describe('an output file', () => {
   it('stays unchanged if the disk is full', async () => {
     const file = join(folder, 'schema.yaml');
     await writeFile(file, 'old');
-    const output = new URL('../../src/cli/output.ts', import.meta.url).href;
+    const output = new URL('../../src/cli/output.js', import.meta.url).href;
     const script = `const { writeOutput } = await import(${JSON.stringify(output)});
       await writeOutput(${JSON.stringify(file)}, 'x'.repeat(1e6)).catch(({ message }) => console.log(message));`;
     const limited = ['-c', 'ulimit -f 8; exec "$0" "$@"', process.execPath, '--import', 'tsx', '--input-type=module'];

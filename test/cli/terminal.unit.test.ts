@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
-import { createTerminal } from '../../src/cli/terminal.js';
+import { createTerminal } from '../../src/cli/output.js';
 
 /** Accepts all writes, or fails each with a code. */
 function output(fails?: string): Writable & { text: string } {

@@ -15,7 +15,7 @@ import {
   refused,
   statusOf,
 } from '../../src/http/errors.js';
-import { cursor, pageSize, requireInLog } from '../../src/http/request/history-query.js';
+import { cursor, pageSize, requireInLog } from '../../src/http/request/query.js';
 import {
   listQueryOf,
   listTexts,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RULES } from '../../src/schema/findings/index.js';
+import { RULES } from '../../src/schema/findings/rules/index.js';
 import { isOfPolicy } from '../../src/schema/policy.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { OperatorError } from '../../src/kernel/operator-error.js';
+import { OperatorError } from '../../src/kernel/problem.js';
 import { type ListeningServer, listen } from '../../src/http/server.js';
 
 async function refusalOf(host: string, port: number): Promise<string> {

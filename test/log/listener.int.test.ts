@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Listener, type ListenerOptions, createListener } from '../../src/log/listener.js';
+import { type Listener, type ListenerOptions, createListener } from '../../src/follow-log.js';
 import { logChannel } from '../../src/postgres/locked-session.js';
 import { silent } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';

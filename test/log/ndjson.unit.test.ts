@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { OperatorError } from '../../src/kernel/operator-error.js';
+import { OperatorError } from '../../src/kernel/problem.js';
 import { sha256 } from '../../src/kernel/sha256.js';
 import { documentLine } from '../../src/log/document-lines.js';
 import { readNdjsonPages } from '../../src/log/ndjson.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { ExaminedCheck } from '../../src/doctor/index.js';
-import { OperatorError } from '../../src/kernel/operator-error.js';
+import { OperatorError } from '../../src/kernel/problem.js';
 import { type Client, type Reply, clientOf, json } from '../support/client.js';
 import { expectConsistent } from '../support/consistent.js';
 import { dps } from '../support/dps.js';

@@ -4,10 +4,16 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
 import { OLDER_RELEASE } from '../../src/postgres/errors.js';
-import { JSON_AS_TEXT, connectionConfig, toDirectOptions, retryRecoveryConflicts } from '../../src/postgres/pool.js';
-import { nameStatements, prepareNothingOn, preparationsOn } from '../../src/postgres/preparations.js';
+import {
+  JSON_AS_TEXT,
+  connectionConfig,
+  toDirectOptions,
+  retryRecoveryConflicts,
+  startupOptions,
+  transactionSettings,
+} from '../../src/postgres/pool.js';
+import { nameStatements, prepareNothingOn, preparationsOn } from '../../src/postgres/exchange.js';
 import { MIGRATIONS, REFUSE_OLDER_RELEASE } from '../../src/postgres/own-tables.js';
-import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
 import { writeLimits } from '../../src/postgres/limits.js';
 
 const HERE = { connectionString: 'postgres://u:p@h:1/app', schema: 'crm', serviceSchema: 'service_crm' };

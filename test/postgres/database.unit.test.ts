@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { OperatorError } from '../../src/kernel/operator-error.js';
+import { OperatorError } from '../../src/kernel/problem.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import type { Queryable } from '../../src/postgres/pool.js';
 

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
-import { createListener } from '../../src/log/listener.js';
-import { probe } from '../../src/postgres/hosts/probe.js';
+import { createListener } from '../../src/follow-log.js';
+import { probe } from '../../src/postgres/hosts/choose-host.js';
 import { openLockedSession } from '../../src/postgres/locked-session.js';
 import { withOwnClient } from '../../src/postgres/client.js';
 import { connectionConfig, createClient, createPool } from '../../src/postgres/pool.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
-import { OperatorError } from '../../src/kernel/operator-error.js';
+import { OperatorError } from '../../src/kernel/problem.js';
 import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import { migrate, listMigrations, findMissingMigrations, findNewestMigration } from '../../src/postgres/migrate.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Wire, beginWithSettings } from '../../src/postgres/pooled.js';
+import { type Wire, beginWithSettings } from '../../src/postgres/client.js';
 
 const BEFORE = ['BEGIN', 'RESET default_transaction_read_only', 'COMMIT'];
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startupOptions, transactionSettings } from '../../src/postgres/session-settings.js';
+import { startupOptions, transactionSettings } from '../../src/postgres/pool.js';
 
 const SPELLING = {
   TimeZone: 'UTC',

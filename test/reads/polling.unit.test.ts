@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Polling, startPolling } from '../../src/reads/polling.js';
+import { type Polling, startPolling } from '../../src/follow-log.js';
 
 describe('polling the end of the log', () => {
   let requests: number[];

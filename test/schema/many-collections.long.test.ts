@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runToEnd } from '../../src/kernel/resumable.js';
 import { foldPage, createStartPoint } from '../../src/log/fold.js';
 import type { CatalogTable } from '../../src/projector/catalog/model.js';
-import { findingsOf } from '../../src/schema/findings/index.js';
+import { findingsOf } from '../../src/schema/findings/planned-batch.js';
 import { planBatch } from '../../src/projector/ddl/plan.js';
 import { renamedTables } from '../../src/features/drift/renames.js';
 import { warnAboutLikelyRenames } from '../../src/schema/compare/looks-renamed.js';

@@ -2,7 +2,7 @@
 import type { HttpDeps } from '../../src/http/deps.js';
 import { type OpenApiDocument, openApiDocument } from '../../src/http/openapi/document.js';
 import type { Route } from '../../src/http/route.js';
-import { createRoutes } from '../../src/http/routes/index.js';
+import { createRoutes } from '../../src/http/app.js';
 import { readRelease } from '../../src/release.js';
 
 /** Dependencies that routes need when they are created; none is called. */

@@ -14,8 +14,8 @@ import {
   ensureReachablePrograms,
   type Account,
   serverAccount,
-} from '../../src/postgres/embedded/programs.js';
-import { THROWAWAY_SETTINGS } from '../../src/postgres/embedded/cluster.js';
+  THROWAWAY_SETTINGS,
+} from '../../src/postgres/embedded/cluster.js';
 import { temporaryDirectory } from './server.js';
 import { freePort } from './free-port.js';
 import { until } from './until.js';

@@ -2,7 +2,8 @@
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { type Comparison, compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
-import { type DatabaseFacts, type Plan, RULES, findingsOf, questionsOf } from '../../../src/schema/findings/index.js';
+import { type DatabaseFacts, type Plan, findingsOf, questionsOf } from '../../../src/schema/findings/planned-batch.js';
+import { RULES } from '../../../src/schema/findings/rules/index.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { DEFAULT_POLICY, type Policy, judgeAll } from '../../../src/schema/policy.js';
 import { LANGUAGES, programTypes } from '../../../src/schema/program-types.js';

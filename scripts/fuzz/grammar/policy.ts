@@ -1,5 +1,5 @@
 /** /policy */
-import { RULES } from '../../../src/schema/findings/index.js';
+import { RULES } from '../../../src/schema/findings/rules/index.js';
 import { ACTIONS } from '../../../src/schema/policy.js';
 import { json } from '../world.js';
 import { type Context, flag, maybe, newName, type Rules } from './context.js';

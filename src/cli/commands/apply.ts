@@ -1,15 +1,20 @@
 import type { z } from 'zod';
 import type { plan as planSchema } from '../../http/openapi/answers/operating.js';
 import { formatCount } from '../../kernel/text.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
-import { addBackfills } from '../backfills.js';
-import { type DiffDocument, describeWarning, isEmpty, shellWord, selectBlocked } from '../planned-changes.js';
-import { type DocumentBody, parseDocument, readDocument } from '../document.js';
+import {
+  addBackfills,
+  type DiffDocument,
+  describeWarning,
+  isEmpty,
+  shellWord,
+  selectBlocked,
+} from '../planned-changes.js';
+import { type DocumentBody, parseDocument, readDocument, parseObjectName } from '../arguments.js';
 import { json, toOneLine } from '../output.js';
 import { type ServiceResponse, requestText, requestChecked, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';
-import { parseObjectName } from '../object-name.js';
 import { locationText } from '../../schema/model/location.js';
 
 export type Plan = z.output<typeof planSchema>;

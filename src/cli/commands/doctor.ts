@@ -1,5 +1,5 @@
 import { formatCount } from '../../kernel/text.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { containsServer } from '../../postgres/embedded/index.js';
 import { type Addresses, toDirectOptions } from '../../postgres/pool.js';
 import { PoolerError } from '../../postgres/open-database.js';

@@ -3,7 +3,7 @@ import type { batchPage, batch, event } from '../../http/openapi/answers/history
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type DiffDocument, describeDiff, isEmpty, type Entry, entriesOf } from '../planned-changes.js';
 import { writeResult, json, toOneLine } from '../output.js';
-import { isPosition } from '../../kernel/position.js';
+import { isPosition } from '../../kernel/text.js';
 import { requestText, requestData } from '../connections/service.js';
 import { locationText } from '../../schema/model/location.js';
 import { actorName } from '../../schema/model/events.js';

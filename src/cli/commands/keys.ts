@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Config } from '../../config.js';
 import { readKeyFile, type Keys, createKeys } from '../../log/signed-checkpoints/keys.js';
 import { KEY_NAME, encodeNoteKey, noteKey, rawPublicKey } from '../../log/signed-checkpoints/checkpoint.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { readDatabase } from '../../postgres/server.js';
 import type { ExitCode, Invocation } from '../command.js';
 import { withDatabase, silentLogger } from '../connections/database.js';

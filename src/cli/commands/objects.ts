@@ -3,11 +3,10 @@ import { grantTexts } from '../../schema/model/privileges.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { parseGrants } from '../../schema/sql-text/privileges.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type ServiceRequest, changeHeaders, requestAll, requestData, requestText } from '../connections/service.js';
-import { nameOf, readContent } from '../document.js';
-import { objectArgument, parseObjectKind } from '../object-name.js';
+import { nameOf, readContent, objectArgument, parseObjectKind } from '../arguments.js';
 import { toOneLine, show, table } from '../output.js';
 import { type Plan, describePlan, exitCodeOf } from './apply.js';
 

@@ -2,8 +2,8 @@ import { formatCount } from '../../kernel/text.js';
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { json } from '../output.js';
 import { LOCK } from '../schema-files/contents.js';
-import { OBJECT_FOLDER, readPresentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
 import { type FolderChange, changeOf, updateFolder } from '../schema-files/write-folder.js';
+import { OBJECT_FOLDER, readPresentFiles, withLock, readLockIn } from '../schema-files/read-folder.js';
 
 /**
  * Writes the schema of the service to files. With --check, nothing is written, and the result is 1 if the files differ

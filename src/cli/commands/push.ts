@@ -1,6 +1,5 @@
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { addBackfills } from '../backfills.js';
-import { isEmpty } from '../planned-changes.js';
+import { addBackfills, isEmpty } from '../planned-changes.js';
 import { mergeFiles } from '../schema-files/merge-files.js';
 import { readPresentFiles } from '../schema-files/read-folder.js';
 import { changeHeaders } from '../connections/service.js';

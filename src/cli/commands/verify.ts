@@ -1,6 +1,5 @@
-import type { Verification as ChainVerification } from '../../log/hash-chain.js';
+import { type Verification as ChainVerification, type LogVerification, verifyLog } from '../../log/hash-chain.js';
 import { emptyHead } from '../../log/head.js';
-import { type LogVerification, verifyLog } from '../../log/verify-log.js';
 import type { Verified } from '../../features/projections/index.js';
 import {
   type CheckedCheckpoint,
@@ -27,7 +26,7 @@ import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../..
 import type { EventRecord } from '../../log/read.js';
 import { sha256 } from '../../kernel/sha256.js';
 import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { requestText, readInfo, send } from '../connections/service.js';
 
 /** Verifies the log. Exit code 1 if anything differs. With --file or --against, no database is needed. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type Config, readConfig } from '../../config.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { DataDirInUseError, containsServer, recordedConnection } from '../../postgres/embedded/index.js';
 import { type Addresses, createPool, toDirectOptions } from '../../postgres/pool.js';
 import { type DatabaseSource, openDatabase } from '../../postgres/open-database.js';

@@ -1,21 +1,29 @@
-import { requireManaged } from '../../projector/catalog/managed.js';
-import { READERS } from '../../features/readers.js';
 import type pg from 'pg';
 import type { Config } from '../../config.js';
-import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
-import { OperatorError } from '../../kernel/operator-error.js';
-import { renderPath } from '../../kernel/problem.js';
-import { readDatabase } from '../../postgres/server.js';
-import { createStore } from '../../reads/state-store.js';
-import { readRelease } from '../../release.js';
-import { type Invocation, PolicyRefusedError, text } from '../command.js';
-import { withDatabase, silentLogger } from './database.js';
-import { OPTION, readAcknowledgements, withOptionNames } from '../planned-changes.js';
+import { changeAccount } from '../../features/accounts/change-account.js';
 import { createPasswords } from '../../features/accounts/secrets.js';
 import { type Tokens, createTokens } from '../../features/accounts/tokens.js';
 import { type User, type AccountChange, type Users, createUsers } from '../../features/accounts/users.js';
-import { changeAccount } from '../../features/accounts/change-account.js';
+import { READERS } from '../../features/readers.js';
+import { OperatorError, renderPath } from '../../kernel/problem.js';
+import { type Pipeline, type Refusal, type RequestContext, createPipeline } from '../../pipeline/index.js';
+import type { Command } from '../../pipeline/types.js';
+import { readDatabase } from '../../postgres/server.js';
+import { requireManaged } from '../../projector/catalog/managed.js';
+import { stoppingFindings } from '../../projector/findings.js';
+import { createStore } from '../../reads/state-store.js';
+import { readRelease } from '../../release.js';
+import type { CommandOf, OperationName } from '../../schema/operations/index.js';
+import { type Invocation, PolicyRefusedError, text, type ExitCode, isSet } from '../command.js';
 import { unwrapResult } from '../output.js';
+import {
+  OPTION,
+  readAcknowledgements,
+  withOptionNames,
+  type JudgedWarning,
+  selectBlocked,
+} from '../planned-changes.js';
+import { withDatabase, silentLogger } from './database.js';
 
 export interface PipelineContext {
   pipeline: Pipeline;
@@ -107,4 +115,40 @@ export async function findUser(users: Users, named: string): Promise<User> {
   const user = await users.find(named);
   if (!user) throw new OperatorError(`User "${named}" does not exist. List all users with "dps users list".`);
   return user;
+}
+
+interface PlannedAndApplied<C> {
+  /** The command that was decided. Parts of it may have been read from the database. */
+  command: C;
+  /** The findings that would block the command. Empty if it was carried out. */
+  warnings: readonly JudgedWarning[];
+  /** 3 if the policy would block the command. Otherwise undefined. */
+  code: ExitCode | undefined;
+}
+
+/**
+ * Carries out a command. With --dry-run, nothing is stored.
+ * @throws OperatorError if the command is rejected
+ */
+export async function planAndApply<N extends OperationName, C extends CommandOf<N>>(
+  invocation: Invocation,
+  { pipeline, pool, schema }: PipelineContext,
+  name: N,
+  command: Command<C>,
+): Promise<PlannedAndApplied<C>> {
+  const request = createOperatorRequest(name, invocation);
+  if (!isSet(invocation.values, 'dryRun')) {
+    const outcome = await pipeline.apply(name, command, request);
+    if (outcome.kind === 'refused') throw toOperatorError(outcome);
+    if (outcome.kind === 'replayed') throw new Error('a command without a key is never replayed');
+    return { command: outcome.command, warnings: [], code: undefined };
+  }
+  const run = await pipeline.dryRun(name, command, request);
+  if (run.kind === 'refused') throw toOperatorError(run);
+  const warnings = await stoppingFindings(pool, schema, run);
+  return {
+    command: run.command,
+    warnings,
+    code: selectBlocked(warnings, invocation.values).length > 0 ? 3 : undefined,
+  };
 }

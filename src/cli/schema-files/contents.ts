@@ -4,7 +4,7 @@ import { DERIVED_MEMBERS } from '../../schema/model/model.js';
 import type { SchemaObject } from '../../schema/model/objects.js';
 import { byName } from '../../schema/model/state.js';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 
 type Document = { [member: string]: unknown };
 

@@ -2,12 +2,12 @@
 import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import type { MergeLocation } from '../../schema/merge/model.js';
 import { type Invocation, UsageError, isSet, text } from '../command.js';
 import type { Locate } from '../findings.js';
 import type { DiffDocument } from '../planned-changes.js';
-import { parseDocument, readDocument } from '../document.js';
+import { parseDocument, readDocument } from '../arguments.js';
 import { type ServiceResponse, requestAnyStatus, readInfo, describeRejection } from '../connections/service.js';
 import { LOCK } from './contents.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';

@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type Event, EVENT_ID, getScalarValue, parseEvents } from 'js-yaml';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { type ObjectName, isObjectKind } from '../../schema/model/objects.js';
 import { type ObjectFile, readObjectFile, writeObjectFile } from '../../schema/sql-text/object-file.js';
 import {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile, link, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseYaml, YamlError } from '../../http/formats.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { readObjectFile } from '../../schema/sql-text/object-file.js';
 import {

@@ -10,7 +10,7 @@ import type { ExitCode, Invocation } from '../../cli/command.js';
 import { requestAnyStatus, requestData, baseOf, describeRejection } from '../../cli/connections/service.js';
 import { storeSession, readStoredRefreshToken } from '../../cli/connections/sessions.js';
 import { toOneLine } from '../../cli/output.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import type { Grant } from './sessions.js';
 import { explainOutcome } from './sign-in-outcomes.js';
 

@@ -4,7 +4,7 @@ import type { TokenScope } from '../../schema/model/token-scope.js';
 import { findUser, withAccounts } from '../../cli/connections/pipeline.js';
 import { type ExitCode, type Invocation, UsageError, text } from '../../cli/command.js';
 import { isStorableTime, TIME_RANGE } from '../../kernel/time.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { unwrapResult, show, table } from '../../cli/output.js';
 
 /** Lists the tokens of one user, oldest first, without the secrets. */

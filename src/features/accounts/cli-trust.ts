@@ -8,9 +8,9 @@ import {
   requestAnyStatus,
   requestData,
 } from '../../cli/connections/service.js';
-import { parseDocument, readContent, readDocument } from '../../cli/document.js';
+import { parseDocument, readContent, readDocument } from '../../cli/arguments.js';
 import { show as print, table, toOneLine } from '../../cli/output.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import type { newToken } from './routes-answers.js';
 import type { trust } from './routes-trust.js';
 

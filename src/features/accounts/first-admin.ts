@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
-import { type Problem, ProblemError, ok } from '../../kernel/problem.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { type Problem, ProblemError, ok, OperatorError } from '../../kernel/problem.js';
 import { passwordFault } from './account-rules.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { LogEvent } from '../../schema/model/events.js';

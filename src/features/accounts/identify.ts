@@ -2,7 +2,7 @@
  * Finds the user of a bearer token. The first lookup is a query. Later ones use memory until users or tokens change.
  */
 import type { Pool } from 'pg';
-import { looksLikeAccessToken, type AccessTokens } from './access-tokens.js';
+import { looksLikeAccessToken, type AccessTokens } from './sessions.js';
 import type { Caller, Credential, Role } from './caller.js';
 import { tokenScope } from './scope.js';
 import { secretHash } from './secrets.js';

@@ -1,8 +1,13 @@
 import type { Pool } from 'pg';
-import { createAccessTokens } from './access-tokens.js';
+import {
+  createAccessTokens,
+  createLiveSessions,
+  type LiveSessions,
+  createSessions,
+  type Sessions,
+} from './sessions.js';
 import { ensureAdmin, type FirstAdmin, type FirstAdminSettings, type RecordFirstAdmin } from './first-admin.js';
 import { createIdentify, type Identify } from './identify.js';
-import { createLiveSessions, type LiveSessions, createSessions, type Sessions } from './sessions.js';
 import { createIdentities, type Identities } from './identities.js';
 import { createOidc, type Oidc, type OidcSettings } from './oidc.js';
 import { createLoginLimit, type LoginLimit } from './login-limit.js';

@@ -4,11 +4,10 @@ import { type AdoptionReport, adoptionReport } from './read.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
+import { planAndApply, withPipeline } from '../../cli/connections/pipeline.js';
 import { type JudgedWarning, describeWarnings } from '../../cli/planned-changes.js';
-import { objectArgument, parseObjectKind } from '../../cli/object-name.js';
+import { objectArgument, parseObjectKind } from '../../cli/arguments.js';
 import { unwrapResult, json, toOneLine } from '../../cli/output.js';
-import { withPipeline } from '../../cli/connections/pipeline.js';
-import { planAndApply } from '../../cli/plan-and-apply.js';
 
 /**
  * Returns 1 if a table remains unmanaged, and 3 if the policy would block the adoption in a dry run.

@@ -4,7 +4,7 @@
  */
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
-import { ROUTINE_ID, ROUTINE_KIND } from '../../projector/ddl/routine-sql.js';
+import { ROUTINE_ID, ROUTINE_KIND } from '../../projector/ddl/object-sql.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { ExitCode, Invocation } from '../../cli/command.js';
 import { describeRejection, requestAnyStatus } from '../../cli/connections/service.js';
 import { toOneLine } from '../../cli/output.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 
 /** Runs until the input ends. Messages are answered concurrently, because they have ids. */
 export async function mcp(invocation: Invocation): Promise<ExitCode> {

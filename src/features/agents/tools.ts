@@ -1,6 +1,6 @@
 /* The tools that read. Each sends requests to routes of the service, which check the permissions of the agent. */
 import { z } from 'zod';
-import { RULES } from '../../schema/findings/index.js';
+import { RULES } from '../../schema/findings/rules/index.js';
 import type { TokenAction } from '../../schema/model/token-scope.js';
 import type { Access } from '../accounts/caller.js';
 import { type ToolService, ToolError, path } from './service.js';

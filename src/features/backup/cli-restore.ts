@@ -8,7 +8,7 @@ import { openBackup, type Header } from './format.js';
 import { restoreFrom } from './restore.js';
 import { findNewestMigration } from '../../postgres/migrate.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import type { NoteKey } from '../../log/signed-checkpoints/checkpoint.js';
 import { type Replayed, checkReplay } from '../../projector/replay.js';
 import { readKeys } from '../../cli/checkpoint-files.js';

@@ -5,7 +5,7 @@ import { type LocatedTables, tablesOf, tableText } from './contents.js';
 import { writeFileWhole } from './file.js';
 import { type Header, writeBackup } from './format.js';
 import { signNote } from '../../log/signed-checkpoints/checkpoint.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { readDatabase } from '../../postgres/server.js';
 import { listMigrations } from '../../postgres/migrate.js';
 import { withClient } from '../../postgres/pool.js';

@@ -1,12 +1,19 @@
 /* Reads the content of a database for a backup: tables with their columns, sequences, and a list of what the backup
    excludes. */
 import pg from 'pg';
-import { IS_PRIVILEGES, PRIVILEGES_FROM, PRIVILEGES_ID } from '../../projector/ddl/privilege-sql.js';
-import { ROUTINE_ID } from '../../projector/ddl/routine-sql.js';
-import { HAS_ROW_SECURITY, POLICY_ID } from '../../projector/ddl/policy-sql.js';
+import {
+  IS_PRIVILEGES,
+  PRIVILEGES_FROM,
+  PRIVILEGES_ID,
+  ROUTINE_ID,
+  HAS_ROW_SECURITY,
+  POLICY_ID,
+  IS_RULE,
+  RULE_ID,
+  IS_OBJECT,
+  TRIGGER_ID,
+} from '../../projector/ddl/object-sql.js';
 import { HAS_TABLE_OPTIONS } from '../../projector/ddl/table-options.js';
-import { IS_RULE, RULE_ID } from '../../projector/ddl/rule-sql.js';
-import { IS_OBJECT, TRIGGER_ID } from '../../projector/ddl/trigger-sql.js';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { type State, byName, locateTable, schemasOf, tablesBySchema } from '../../schema/model/state.js';
 import { objectsInOrder } from '../../schema/model/order.js';

@@ -6,7 +6,7 @@ import { constants, createGunzip, createGzip } from 'node:zlib';
 import { randomBytes } from 'node:crypto';
 import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 
 /** Replaces a file atomically, by writing a new file next to it and renaming the new one. */
 

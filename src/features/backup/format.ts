@@ -5,7 +5,7 @@
  */
 import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { type NoteKey, NoteError, parseNote, verifyNote } from '../../log/signed-checkpoints/checkpoint.js';
 import { ACCOUNT_COLUMNS } from './contents.js';
 

@@ -8,7 +8,7 @@ import { gatherDocuments } from '../../log/documents.js';
 import { readLines } from '../../log/exported-log.js';
 import { readNdjsonPages } from '../../log/ndjson.js';
 import type { EventRecord } from '../../log/read.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { type OpenedBackup, SEQUENCE, type Section } from './format.js';
 import { type State, schemasOf } from '../../schema/model/state.js';
 import {

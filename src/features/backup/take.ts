@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { readExportedLines } from '../../log/documents.js';
 import { readEventTexts } from '../../log/read.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { isLockTableFull } from '../../projector/refusals/ddl-failure.js';
 import { type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 import {

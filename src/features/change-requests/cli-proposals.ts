@@ -1,12 +1,11 @@
 import type { Operations } from '../../client/api.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
-import type { DocumentBody } from '../../cli/document.js';
+import { type DocumentBody, parseObjectKind, parseObjectName } from '../../cli/arguments.js';
 import { followChange, readChange } from '../../cli/follow-change.js';
 import { json, toOneLine } from '../../cli/output.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { requestChecked, changeHeaders } from '../../cli/connections/service.js';
 import { reportNoChanges, readDiff } from '../../cli/commands/apply.js';
-import { parseObjectKind, parseObjectName } from '../../cli/object-name.js';
 import type { ChangePlace } from '../../schema/change-requests/model.js';
 import { describeWhole } from './cli.js';
 import { locationText } from '../../schema/model/location.js';

@@ -4,8 +4,7 @@
 import type pg from 'pg';
 import type { Document } from '../../log/document-lines.js';
 import { keepDocuments } from '../../log/documents.js';
-import type { Problem } from '../../kernel/problem.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Problem, Warning } from '../../kernel/problem.js';
 import type { Parameterised } from '../../postgres/exchange.js';
 import { keepSteps, readSteps } from './rows.js';
 import type { Preparation, PreparationEngine, PreparationStep } from '../../projector/online/types.js';

@@ -51,7 +51,7 @@ import {
   type TrashNode,
 } from '../../schema/transition/restoring-transition.js';
 import { type Reading, type RequestedOperation, readRequestedOperation } from './command.js';
-import { carryBackfills } from '../../schema/diff/carry-backfills.js';
+import { carryBackfills } from '../../schema/diff/apply-entries.js';
 import { type FieldDiff, type SchemaDiff, diffStates, isEmptyDiff } from '../../schema/diff/diff.js';
 import { noConflictProblem, mergeStates } from '../../schema/merge/merge-states.js';
 import { snapshotHash } from '../../schema/snapshot/snapshot.js';

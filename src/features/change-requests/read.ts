@@ -21,7 +21,8 @@ import {
 } from './rows.js';
 import type { StepProgress } from '../../projector/online/types.js';
 import type { Holder } from '../../projector/ddl/table-locks.js';
-import { type Finding, findingOf } from '../../schema/findings/index.js';
+import { findingOf } from '../../schema/findings/finding.js';
+import type { Finding } from '../../schema/findings/model.js';
 import { type ChangeAction, allowedActions } from '../../schema/change-requests/fold.js';
 import {
   type ChangePlace,

@@ -1,6 +1,6 @@
 /* Reads the bodies of change requests, and shows requests and plans. */
 import { readReturningEntries } from '../trash/rows.js';
-import { withoutPlaces } from '../../schema/findings/index.js';
+import { withoutLocations } from '../../schema/findings/finding.js';
 import type { PlanNow } from './plan.js';
 import type { HttpDeps } from '../../http/deps.js';
 import { readEquality } from '../../http/diff-answer.js';
@@ -270,7 +270,7 @@ export async function renderPlan(
     policy: plan.policy,
     statements: visiblePlan(caller, plan).statements.map(toShownStatement),
     tables: tables.filter(({ table }) => isVisibleTo(caller, table)),
-    findings: withoutPlaces(visibleFindings(caller, view.findings)),
+    findings: withoutLocations(visibleFindings(caller, view.findings)),
     loses: view.loses.map(({ why, ...location }) => ({ ...location, kept: why === null, why_not: why })),
     view: view.hash,
     returns,

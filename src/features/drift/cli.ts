@@ -6,11 +6,10 @@ import { type RepairResult, repairDrift } from './repair.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
 import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
+import { planAndApply, type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 import { describeWarnings } from '../../cli/planned-changes.js';
-import { objectArgument, parseObjectKind, parseObjectName } from '../../cli/object-name.js';
+import { objectArgument, parseObjectKind, parseObjectName } from '../../cli/arguments.js';
 import { unwrapResult, json, toOneLine } from '../../cli/output.js';
-import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
-import { planAndApply } from '../../cli/plan-and-apply.js';
 import { locationText } from '../../schema/model/location.js';
 
 /**

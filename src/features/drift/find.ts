@@ -30,7 +30,7 @@ import { ident, join, qualified, sql, tableIn } from '../../projector/ddl/sql.js
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
-import { listTableParts, conflictingObjects, partOf } from './conflicting-objects.js';
+import { listTableParts, conflictingObjects, partOf, findObjectDrift } from './objects.js';
 import type {
   Drift,
   DriftDifference,
@@ -41,7 +41,6 @@ import type {
   UnmanagedTable,
 } from './model.js';
 import { readTableFacts } from '../../projector/online/steps.js';
-import { findObjectDrift } from './objects.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { DatabaseObject } from '../../projector/ddl/step.js';

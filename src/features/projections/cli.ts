@@ -3,8 +3,8 @@ import { gatherDocuments, readDocuments } from '../../log/documents.js';
 import { type EventRecord, readRecordPages } from '../../log/read.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
-import { documentsOf } from '../../schema/change-requests/referenced-documents.js';
-import { OperatorError } from '../../kernel/operator-error.js';
+import { documentsOf } from '../../schema/change-requests/model.js';
+import { OperatorError, ProblemError } from '../../kernel/problem.js';
 import { PROJECTION_NAMES, type ProjectionName, checkReplay } from '../../projector/replay.js';
 import { type RebuildResult, isProjectionName } from './index.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
@@ -12,7 +12,6 @@ import { countDifferences, describeDifference } from '../../doctor/differences.j
 import { json, createProgress } from '../../cli/output.js';
 import { withServerAt } from '../../cli/connections/database.js';
 import { type ProjectionTools, withProjections, replayInto, showReplay } from '../../cli/connections/projections.js';
-import { ProblemError } from '../../kernel/problem.js';
 
 /**
  * Returns 1 if differences remain.

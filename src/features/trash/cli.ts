@@ -5,7 +5,7 @@ import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '
 import { describeWarning } from '../../cli/planned-changes.js';
 import { json, toOneLine, table } from '../../cli/output.js';
 import { requestText, requestAll, requestData, changeHeaders } from '../../cli/connections/service.js';
-import { isPosition } from '../../kernel/position.js';
+import { isPosition } from '../../kernel/text.js';
 import { locationText } from '../../schema/model/location.js';
 import { actorName } from '../../schema/model/events.js';
 

@@ -3,8 +3,8 @@ import type { webhook, webhookWithSecret } from './routes-answers.js';
 import { type ExitCode, type Invocation, UsageError, text, texts } from '../../cli/command.js';
 import { type ServiceRequest, requestData, requestText, reasonHeader } from '../../cli/connections/service.js';
 import { json, toOneLine, show, table } from '../../cli/output.js';
-import { OperatorError } from '../../kernel/operator-error.js';
-import { isPosition } from '../../kernel/position.js';
+import { OperatorError } from '../../kernel/problem.js';
+import { isPosition } from '../../kernel/text.js';
 
 type Webhook = z.output<typeof webhook>;
 type WithSecret = z.output<typeof webhookWithSecret>;

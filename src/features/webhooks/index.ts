@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { type Problem, type Result, ok, refuse } from '../../kernel/problem.js';
 import { isUuid } from '../../kernel/text.js';
-import { originAt } from '../../log/signed-checkpoints/position.js';
+import { originAt } from '../../log/signed-checkpoints/sign.js';
 import { readHeadPosition } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
 import { own } from '../../postgres/own-tables.js';
 import type { Cause, LogEvent, OtherEventData } from '../../schema/model/events.js';
 import { WEBHOOK, type WebhookDisabledBecause, type WebhookSettings } from '../../schema/model/service-events.js';
 import { CommandRefused, type Pipeline, type Prepare, type Recording } from '../../pipeline/types.js';
-import { addressFault, createClassify } from './addresses.js';
+import { addressFault, createClassify, type Sender, createSender } from './send.js';
 import { type Deliverer, createDeliverer } from './deliver.js';
 import { type Format, headersOf, newSecret, testMessage } from './message.js';
 import {
@@ -25,7 +25,6 @@ import {
   readWebhook,
   readWebhooks,
 } from './rows.js';
-import { type Sender, createSender } from './send.js';
 
 export interface NewWebhook {
   name: string;

@@ -1,19 +1,21 @@
 /** Reads request bodies: JSON on all routes, and YAML and uploads for whole schemas. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { runYielding } from '../../kernel/event-loop.js';
+import { extname } from 'node:path/posix';
+import { Worker } from 'node:worker_threads';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { runYielding, createTimeSlice } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Job, PATIENCE_MS, currentJob, scheduler } from '../../kernel/scheduler.js';
 import { type Permit, type Semaphore, createSemaphore } from '../../kernel/semaphore.js';
-import { refused } from '../errors.js';
+import { refused, RejectedError } from '../errors.js';
+import { YAML_LIMITS } from '../formats.js';
+import { JSON_LIMITS, parseJson, skipSpace, BYTE } from './json.js';
 import { decoderOf, ClientGone, hasBody, readRaw, type Room, createRoom, createGrowingShare } from './limited-bytes.js';
-import { JSON_LIMITS, parseJson, skipSpace } from './json.js';
-import { checkCharset, mediaType, type Notation, notationOf, notationOfFile, unsupported } from './media-type.js';
-import { readUpload } from './multipart.js';
-import { yamlToJson } from './yaml.js';
+import { readYamlAsJson, type YamlRead } from './yaml-json.js';
 
 /** Maximum sizes in bytes, after decoding. */
-export interface BodyLimits {
+interface BodyLimits {
   schema: number;
   other: number;
 }
@@ -194,4 +196,221 @@ function withoutWrapper(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const [member, ...others] = Object.keys(value);
   return others.length === 0 && member === 'data' ? (value as { data: unknown }).data : value;
+}
+
+type Notation = 'json' | 'yaml';
+
+const NOTATIONS: ReadonlyMap<string, Notation> = new Map([
+  ['application/json', 'json'],
+  ['application/yaml', 'yaml'],
+  ['text/yaml', 'yaml'],
+  ['application/x-yaml', 'yaml'],
+  ['text/x-yaml', 'yaml'],
+]);
+
+/** The media types that clients send for files of unknown type. */
+const UNTOLD = new Set(['', 'application/octet-stream', 'text/plain']);
+
+const BY_EXTENSION: ReadonlyMap<string, Notation> = new Map([
+  ['.json', 'json'],
+  ['.yaml', 'yaml'],
+  ['.yml', 'yaml'],
+]);
+
+interface MediaType {
+  /** The type in lower case, such as `application/json`. Empty without a Content-Type. */
+  type: string;
+  charset: string | null;
+}
+
+/** Parses a media type. Of several charsets, the first one counts. An invalid media type is returned unchanged. */
+export function mediaType(header: string | undefined): MediaType {
+  const [type = '', ...parameters] = (header ?? '').split(';');
+  const charset = parameters.map((text) => /^\s*charset\s*=\s*"?([^"\s]+)"?\s*$/i.exec(text)?.[1]).find(Boolean);
+  return { type: type.trim().toLowerCase(), charset: charset?.toLowerCase() ?? null };
+}
+
+/** Returns the notation of a media type. Undefined for other types. */
+export function notationOf(type: string): Notation | undefined {
+  return NOTATIONS.get(type);
+}
+
+/** Returns the notation of a file, determined by the media type, then the file name, and then the first character. */
+export function notationOfFile(type: string, name: string, content: Uint8Array): Notation {
+  const notation = NOTATIONS.get(type) ?? BY_EXTENSION.get(extname(name).toLowerCase());
+  if (notation !== undefined) return notation;
+  if (UNTOLD.has(type)) return content[skipSpace(content, startOf(content))] === BYTE.openObject ? 'json' : 'yaml';
+  throw unsupported(type, 'an uploaded file must be JSON or YAML');
+}
+
+/** Returns the offset of the content after a byte-order mark. */
+const startOf = ([first]: Uint8Array): number => (first === 0xef ? 3 : 0);
+
+/** Accepts only UTF-8, and ASCII as a subset. */
+export function checkCharset(charset: string | null): void {
+  if (charset === null || ['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset)) return;
+  throw refused('UNSUPPORTED_MEDIA_TYPE', `The charset ${JSON.stringify(charset)} is not supported. Use UTF-8.`, {
+    details: { charset },
+  });
+}
+
+/** @param instead the media type that is expected */
+export function unsupported(type: string, instead: string): Error {
+  const subject = type === '' ? 'A body without a Content-Type' : `The media type ${JSON.stringify(type)}`;
+  return refused('UNSUPPORTED_MEDIA_TYPE', `${subject} is not supported: ${instead}.`, {
+    details: { media_type: type },
+  });
+}
+
+/* Reads multipart/form-data with exactly one file. */
+
+interface UploadedFile {
+  name: string;
+  /** The media type in lower case. Empty if the part has none. */
+  type: string;
+  content: Buffer;
+}
+
+/** Reads the file. Rejects bodies without a file, with several files or other parts, and invalid multipart bodies. */
+export async function readUpload(raw: Buffer, contentType: string): Promise<UploadedFile> {
+  const { files, begun, fields } = await readParts(raw, contentType).catch((error: Error) => {
+    throw refused('INVALID_PAYLOAD', `The body is not valid multipart/form-data: ${error.message}.`);
+  });
+  const [field] = fields;
+  if (field !== undefined) {
+    throw refused(
+      'INVALID_PAYLOAD',
+      `The form contains ${JSON.stringify(field)} in addition to a file. Send the file alone.`,
+      {
+        path: field,
+      },
+    );
+  }
+  if (begun > 1) throw refused('INVALID_PAYLOAD', 'The form contains more than one file. Send exactly one.');
+  const [file] = files;
+  if (file === undefined) throw refused('INVALID_PAYLOAD', 'The form contains no file. Send exactly one.');
+  return file;
+}
+
+interface MultipartContent {
+  files: UploadedFile[];
+  begun: number;
+  /** The names of parts that are not files. */
+  fields: string[];
+}
+
+/** Only one part is accepted. A second part is also read, so that the error can contain its name. */
+const LIMITS = {
+  parts: 3,
+  files: 2,
+  fields: 2,
+  fieldNameSize: 256,
+  fieldSize: 1024,
+  headerPairs: 20,
+  headerSize: 8192,
+};
+
+/** Number of bytes that are parsed at once. They contain over a thousand parts in the worst case. */
+const SLICE = 64 * 1024;
+
+function readParts(raw: Buffer, contentType: string): Promise<MultipartContent> {
+  return new Promise((resolve, reject) => {
+    const parts: MultipartContent = { files: [], begun: 0, fields: [] };
+    const parser = new Busboy({ headers: { 'content-type': contentType }, limits: LIMITS });
+    parser.on('file', (_part, stream, ...[filename, , mimeType]) => {
+      const chunks: Buffer[] = [];
+      parts.begun++;
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('error', reject);
+      stream.on('end', () => {
+        parts.files.push({ name: filename ?? '', type: mimeType.toLowerCase(), content: Buffer.concat(chunks) });
+      });
+    });
+    parser.on('field', (name) => parts.fields.push(name));
+    parser.on('error', (error) => reject(error instanceof Error ? error : new Error(String(error))));
+    parser.on('finish', () => resolve(parts));
+    const isRefused = () => parts.begun > 1 || parts.fields.length > 0;
+    // After a rejection, the rest is not read, so the parser never finishes.
+    feed(parser, raw, isRefused).then(() => {
+      if (isRefused()) resolve(parts);
+    }, reject);
+  });
+}
+
+async function feed(parser: BusboyInstance, raw: Buffer, isRefused: () => boolean): Promise<void> {
+  const slice = createTimeSlice();
+  for (let at = 0; at < raw.length && !parser.destroyed; at += SLICE) {
+    if (isRefused()) return;
+    parser.write(raw.subarray(at, at + SLICE));
+    if (slice.isOver()) await slice.yield();
+  }
+  parser.end();
+}
+
+/* Converts YAML bodies to JSON in a worker, because its parser cannot be interrupted. */
+
+/** Limits of a document that is parsed without a worker, because starting one would take longer. */
+const SMALL_YAML = { bytes: 16 * 1024, limits: { values: 10_000, characters: 1024 * 1024 } } as const;
+
+/** Limits for a document in a worker: time in milliseconds, and heap in MiB. */
+const BOUNDS = { time: 20_000, heap: 768 } as const;
+
+interface YamlConversion {
+  disconnected: AbortSignal;
+  /** Resolves when a worker may start. */
+  worker: () => Promise<Permit>;
+}
+
+/** Converts `bytes`, which must be UTF-8, to JSON. Stops when `gone` is aborted. Throws `RejectedError`. */
+export async function yamlToJson(bytes: Buffer, converting: YamlConversion): Promise<Buffer> {
+  const read =
+    bytes.length <= SMALL_YAML.bytes
+      ? readYamlAsJson(bytes, SMALL_YAML.limits)
+      : await convertWithPermit(bytes, converting);
+  if (read.kind === 'json') return Buffer.from(read.bytes.buffer, read.bytes.byteOffset, read.bytes.byteLength);
+  if (read.kind === 'refused') throw new RejectedError(read.problems);
+  if (read.kind === 'too large') {
+    throw refused('CONTENT_TOO_LARGE', `The YAML document is too large: ${read.message}. ${INSTEAD}`);
+  }
+  throw refused('INVALID_PAYLOAD', `The body is not valid YAML: ${read.message}.`);
+}
+
+/** The message about the alternative to YAML. The service exports every snapshot as JSON too. */
+const INSTEAD =
+  'Export the snapshot as JSON (GET /schema/snapshot, or dps snapshot) and send that, or send it in parts with mode=merge.';
+
+async function convertWithPermit(bytes: Buffer, { disconnected, worker }: YamlConversion): Promise<YamlRead> {
+  const permit = await worker();
+  try {
+    return await inWorker(bytes, disconnected);
+  } finally {
+    permit.release();
+  }
+}
+
+function inWorker(bytes: Buffer, disconnected: AbortSignal): Promise<YamlRead> {
+  if (disconnected.aborted) return Promise.reject(new ClientGone('the client disconnected'));
+  const worker = new Worker(new URL('./yaml-worker.js', import.meta.url), {
+    workerData: { bytes, limits: YAML_LIMITS },
+    resourceLimits: { maxOldGenerationSizeMb: BOUNDS.heap },
+  });
+  return new Promise<YamlRead>((resolve, reject) => {
+    const onGone = (): void => reject(new ClientGone('the client disconnected'));
+    const timer = setTimeout(() => reject(tooLarge(`within ${BOUNDS.time / 1000} seconds`)), BOUNDS.time);
+    disconnected.addEventListener('abort', onGone);
+    worker.once('message', resolve);
+    worker.once('error', (error: NodeJS.ErrnoException) => {
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`in ${BOUNDS.heap} MiB of memory`) : error);
+    });
+    worker.once('exit', (code) => {
+      clearTimeout(timer);
+      disconnected.removeEventListener('abort', onGone);
+      reject(new Error(`the YAML worker exited with code ${code}`));
+    });
+  }).finally(() => void worker.terminate());
+}
+
+function tooLarge(reason: string): RejectedError {
+  const message = `The YAML document cannot be parsed ${reason}. ${INSTEAD}`;
+  return refused('CONTENT_TOO_LARGE', message, { details: { limit: YAML_LIMITS.values } });
 }

@@ -4,12 +4,12 @@ import { runYielding } from '../../kernel/event-loop.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { CommandOf, InputOf, OperationName } from '../../schema/operations/index.js';
 import type { RenameCollection, RenameField } from '../../schema/operations/rename.js';
-import { findingOf } from '../../schema/findings/index.js';
+import { findingOf } from '../../schema/findings/finding.js';
 import type { State } from '../../schema/model/state.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
 import { warnAboutUses } from '../../schema/transition/still-used.js';
 import type { CompletedChange } from '../../pipeline/types.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';
 import { type ChangeDeps, runChange, commandOf, isRequested } from './change.js';
 import {

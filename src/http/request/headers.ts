@@ -7,7 +7,7 @@ import cors from 'cors';
 import type { RequestHandler, Request } from 'express';
 import type { Acknowledgement } from '../../schema/policy.js';
 import { refused } from '../errors.js';
-import { type Cursor, cursor } from './history-query.js';
+import { type Cursor, cursor } from './query.js';
 import { INVALID_LOCATION, canonicalLocation } from '../../schema/model/location.js';
 
 /* Read the request headers that the service uses. Malformed headers are rejected and never ignored. */

@@ -16,7 +16,7 @@ import {
   visibleState,
   withoutRenamedOutside,
 } from '../../schema/collection-scope.js';
-import type { Finding } from '../../schema/findings/index.js';
+import type { Finding } from '../../schema/findings/model.js';
 import { changesObjects } from '../../schema/fold/event-schemas.js';
 import type { State } from '../../schema/model/state.js';
 import { RejectedError } from '../errors.js';

@@ -11,7 +11,7 @@ import {
   collectionDocumentOf,
   fieldDocumentsOf,
 } from '../../schema/snapshot/documents.js';
-import { nameList } from '../request/query.js';
+import { nameList, moment } from '../request/query.js';
 import { pastDocuments } from '../openapi/answers/history.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -22,7 +22,6 @@ import { RejectedError } from '../errors.js';
 import type { Problem } from '../../kernel/problem.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS, stampOf } from '../answer/export.js';
 import { createPointAt, type PointAt } from '../history.js';
-import { moment } from '../request/history-query.js';
 import { representationAnswer } from '../answer/representation.js';
 import { diff, snapshot } from '../openapi/answers/schema.js';
 import { type Route, route } from '../route.js';

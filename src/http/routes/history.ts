@@ -1,4 +1,4 @@
-import { noQuery } from '../request/query.js';
+import { noQuery, cursor, pageSize, position, type Cursor, requireInLog } from '../request/query.js';
 import { z } from 'zod';
 import { type Texts, withCommas } from '../../kernel/bytes.js';
 import type { CollectionEvent, ChangedBatch } from '../../reads/history/changes.js';
@@ -19,7 +19,6 @@ import {
   subject,
   subjectFilter,
 } from '../history.js';
-import { cursor, pageSize, position, type Cursor, requireInLog } from '../request/history-query.js';
 import { data } from '../openapi/answers/envelopes.js';
 import {
   acknowledged,

@@ -2,19 +2,18 @@
 import { z } from 'zod';
 import { readPolicy } from '../../log/decisive-events.js';
 import { policyHash } from '../../schema/operations/update-policy.js';
-import { RULES } from '../../schema/findings/index.js';
+import { RULES } from '../../schema/findings/rules/index.js';
 import { isOfPolicy } from '../../schema/policy.js';
 import { type Answer, JSON_TYPE, jsonAnswer, jsonBytes, largeJsonAnswer } from '../answer/answer.js';
 import { runRecording } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
 import { diffQuery } from '../diff-answer.js';
 import { createPointAt } from '../history.js';
-import { moment } from '../request/history-query.js';
+import { moment, flag, noQuery } from '../request/query.js';
 import { representationAnswer } from '../answer/representation.js';
 import { policy as policySchema, policyBody, readPolicyBody, createPolicyTest } from '../policy.js';
-import { flag, noQuery } from '../request/query.js';
 import { data } from '../openapi/answers/envelopes.js';
-import { policyAt, policyTest, policyTestBody } from '../openapi/answers/policy.js';
+import { policyAt, policyTest, policyTestBody } from '../openapi/answers/operating.js';
 import { documentBody, jsonBody, type Route, route, withoutParsing } from '../route.js';
 
 const PATH = '/policy';

@@ -4,7 +4,7 @@
  * hash of the last event, the head of a hash chain, not the root of a Merkle tree.
  */
 import { type KeyObject, createHash, createPublicKey, sign as signBytes, verify as verifyBytes } from 'node:crypto';
-import { isPosition } from '../../kernel/position.js';
+import { isPosition } from '../../kernel/text.js';
 
 /*
  * Signed notes: text with Ed25519 signatures in the format of Go's checksum database (golang.org/x/mod/sumdb/note),

@@ -13,7 +13,7 @@ import {
   encodeNoteKey,
   verifyNote,
 } from './checkpoint.js';
-import { originAt } from './position.js';
+import { originAt } from './sign.js';
 
 /** A checkpoint with the result of its comparison. */
 export interface CheckedCheckpoint extends Checkpoint {

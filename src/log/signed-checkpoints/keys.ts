@@ -2,13 +2,12 @@
 import { type KeyObject, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
-import { ProblemError } from '../../kernel/problem.js';
+import { ProblemError, OperatorError } from '../../kernel/problem.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import type { Logger } from '../../postgres/logger.js';
 import { own } from '../../postgres/own-tables.js';
 import { type Queryable, withClient } from '../../postgres/pool.js';
 import { KEY_NAME, type NoteKey, encodeNoteKey, noteKey, rawPublicKey } from './checkpoint.js';
-import { OperatorError } from '../../kernel/operator-error.js';
 
 /* Reads the private key of CHECKPOINT_KEY_FILE. */
 

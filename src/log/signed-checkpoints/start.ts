@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from '../../postgres/logger.js';
 import { isStandby } from '../../postgres/server.js';
-import { type CheckpointOptions, type Checkpoints, createCheckpoints } from './index.js';
+import { type CheckpointOptions, type Checkpoints, createCheckpoints, type LogEnd } from './sign.js';
 import { type Keys, createKeys } from './keys.js';
 import { createTarget, RefusedError, type Target, type Delivery } from './targets.js';
 import { computePause } from '../../kernel/time.js';
@@ -11,7 +11,6 @@ import { ProblemError } from '../../kernel/problem.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { withClient, type Queryable } from '../../postgres/pool.js';
 import { own } from '../../postgres/own-tables.js';
-import type { LogEnd } from './position.js';
 
 /* Manages checkpoints that wait for delivery. They are rows of service_checkpoints, which all processes share. */
 

@@ -19,10 +19,9 @@ import { type DecidedBatch, type DecideOptions, decideBatch, isReader, outOfScop
 import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enforce-policy.js';
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { readEarlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
-import { countUnmatched, restoresValues } from './unmatched-values.js';
+import { countUnmatched, restoresValues, type Projection, runStatements, readUnobstructedScript } from './run-ddl.js';
 import { withRewrittenObjects } from './rewritten-objects.js';
 import { startProof } from './prove.js';
-import { type Projection, runStatements, readUnobstructedScript } from './run-ddl.js';
 import {
   NO_DATABASE,
   type ExpectedOutcome,

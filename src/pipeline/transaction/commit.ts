@@ -7,7 +7,7 @@ import { OUTCOME_UNKNOWN, watchReplication, SYNC_POINT } from '../../postgres/tr
 import { NotInTimeError, limitTime } from '../../kernel/time.js';
 import { advisoryKey } from '../../postgres/locked-session.js';
 import { type Backend, IS_BACKEND, withOwnClient } from '../../postgres/client.js';
-import { TIMELINE } from '../../postgres/hosts/probe.js';
+import { TIMELINE } from '../../postgres/hosts/choose-host.js';
 import { CHECK_QUERY, type CheckRow } from '../../log/divergence.js';
 import type { Problem } from '../../kernel/problem.js';
 import { own } from '../../postgres/own-tables.js';

@@ -4,13 +4,14 @@
  */
 import type pg from 'pg';
 import { runYielding } from '../../kernel/event-loop.js';
-import { MAX_PROBLEMS, type Problem, invalidProblem } from '../../kernel/problem.js';
+import { MAX_PROBLEMS, type Problem, invalidProblem, type Warning } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { readJudgedNames, planFindings } from '../../projector/findings.js';
-import { warnAboutMentions } from '../../reads/history/returns.js';
-import { type Finding, type Plan, findingOf } from '../../schema/findings/index.js';
+import { warnAboutMentions } from '../../reads/history/difference.js';
+import { findingOf } from '../../schema/findings/finding.js';
+import type { Finding } from '../../schema/findings/model.js';
+import type { Plan } from '../../schema/findings/planned-batch.js';
 import { collectionsChanged } from '../../schema/fold/event-schemas.js';
 import type { NamesBefore } from '../../schema/fold/former-names.js';
 import { coversFinding, approvedViewOf } from '../../schema/change-requests/approvals.js';

@@ -4,8 +4,7 @@
  */
 import type pg from 'pg';
 import { isAdopted, type KeptTable, type LogEvent, readRestored } from '../../schema/model/events.js';
-import type { Problem } from '../../kernel/problem.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Problem, Warning } from '../../kernel/problem.js';
 import {
   type TrashTable,
   type TrashFacts,

@@ -1,18 +1,21 @@
 /** Runs the DDL of a batch and interprets errors of PostgreSQL. */
-import { backfillOfEvent } from '../../schema/model/backfill.js';
 import type pg from 'pg';
+import { HAS_OTHER_TYPE } from '../../features/trash/rows.js';
+import type { Problem } from '../../kernel/problem.js';
+import { addArticle } from '../../kernel/text.js';
 import { ExchangeError, driverError, isConnectionLoss, isLocked, sqlState } from '../../postgres/errors.js';
 import { sendScript, runScript } from '../../postgres/exchange.js';
+import { findObjectLocks } from '../../projector/ddl/object-statements.js';
 import { type Sql, integer, sql, ident, join, literal, qualified, trashOf } from '../../projector/ddl/sql.js';
+import type { LockedTable, Statement } from '../../projector/ddl/step.js';
+import { LockedError, type NeededLock, lockTables, findStrongestLocks } from '../../projector/ddl/table-locks.js';
+import { selectUnmatched } from '../../projector/ddl/unmatched-values.js';
 import {
   ddlFailure,
   type LockSettings,
   isLockTableFull,
   readLockSettings,
 } from '../../projector/refusals/ddl-failure.js';
-import type { LockedTable, Statement } from '../../projector/ddl/step.js';
-import { findObjectLocks } from '../../projector/ddl/object-statements.js';
-import { LockedError, type NeededLock, lockTables, findStrongestLocks } from '../../projector/ddl/table-locks.js';
 import {
   rowTypeProblems,
   typeLookup,
@@ -32,13 +35,12 @@ import {
   offendingRowsOf,
   addRowCount,
 } from '../../projector/refusals/offending-rows.js';
+import { backfillOfEvent } from '../../schema/model/backfill.js';
 import { type LogEvent, type RestoredCollection, readRestored } from '../../schema/model/events.js';
-import type { Problem } from '../../kernel/problem.js';
-import { addArticle } from '../../kernel/text.js';
 import { type State, hasColumn } from '../../schema/model/state.js';
 import { columnType } from '../../schema/normal-form/index.js';
-import { HAS_OTHER_TYPE } from '../../features/trash/rows.js';
 import type { TransactionAttempt } from '../keep-alive.js';
+import type { CompletedChange } from '../types.js';
 import { SAVEPOINT } from './begin.js';
 
 /* Adds details to an error of PostgreSQL after the transaction has released its locks. */
@@ -382,4 +384,31 @@ function createUnmanagedProblem({ name, kind }: TakenName): Problem {
   }
   const message = `${JSON.stringify(name)} is already the name of ${addArticle(kind)} in the database. Choose another name.`;
   return { code: 'ALREADY_EXISTS', message, collection: name, details: { taken: [{ name, kind }] } };
+}
+
+/* Counts restored values whose rows no longer exist. Their copy is dropped with the restore. */
+
+/** True if the event copies values from the trash to a new column. */
+export const restoresValues = (event: LogEvent): boolean =>
+  event.type === 'field.created' && readRestored(event.data) !== undefined;
+
+/** Runs after the statements of the events, in the same transaction. */
+export async function countUnmatched(
+  client: pg.ClientBase,
+  events: readonly LogEvent[],
+): Promise<Pick<CompletedChange, 'unmatched'>> {
+  const restored = events.flatMap((event) => {
+    const values = event.type === 'field.created' ? readRestored(event.data) : undefined;
+    const { collection, field } = event;
+    if (values === undefined || collection === null || field === null) return [];
+    return [{ collection, field, position: values.position }];
+  });
+  if (restored.length === 0) return {};
+  const results = await runScript(
+    client,
+    restored.map(({ position }) => selectUnmatched(position)),
+  );
+  const counts = results.flatMap(({ rows }) => rows as { unmatched: number | string | null }[]);
+  const unmatched = restored.map((each, index) => ({ ...each, count: Number(counts[index]?.unmatched) }));
+  return { unmatched: unmatched.filter(({ count }) => count > 0) };
 }

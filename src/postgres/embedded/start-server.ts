@@ -5,8 +5,8 @@ import { execFile, type ChildProcess, spawn } from 'node:child_process';
 import { readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { OperatorError } from '../../kernel/operator-error.js';
-import { type Account, program } from './programs.js';
+import { OperatorError } from '../../kernel/problem.js';
+import { type Account, program } from './cluster.js';
 
 /*
  * Runs the server under a shell that stops it when this process ends. The pipe to the shell then closes, even after

@@ -1,7 +1,7 @@
 /**
  * Reads the catalog of several schemas. Each is queried like a single one, and the results are merged by collection.
  */
-import { OperatorError } from '../../kernel/operator-error.js';
+import { OperatorError } from '../../kernel/problem.js';
 import { type State, byName, collectionAt, locationKey, schemasOf } from '../../schema/model/state.js';
 import type { CatalogConstraint, CatalogTable } from './model.js';
 import type { Reading } from './queries.js';

@@ -2,10 +2,10 @@ import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import type { TableLocation } from '../../schema/model/state.js';
 import { PREPARED_NAME } from '../online/copy.js';
-import { IS_RULE } from '../ddl/rule-sql.js';
+import { IS_RULE } from '../ddl/object-sql.js';
 import { type Sql, ident, integer, join, literal, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { partsOf } from '../ddl/table-locks.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 
 /* Runs optional queries with a short time limit. An answer without counts or sizes is better than a late one. */
 

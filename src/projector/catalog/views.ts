@@ -4,8 +4,7 @@ import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } from '../../schema/model/objects.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
-import { ROUTINE_ID } from '../ddl/routine-sql.js';
-import { IS_RULE, RULE_ID } from '../ddl/rule-sql.js';
+import { ROUTINE_ID, IS_RULE, RULE_ID } from '../ddl/object-sql.js';
 import { isLocked } from '../../postgres/errors.js';
 
 const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;

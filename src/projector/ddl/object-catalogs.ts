@@ -1,13 +1,26 @@
 /* Describes, for each catalog of PostgreSQL, which rows are objects and what the server prints for them. */
 import { KINDS, OBJECT_KINDS, type ObjectKind } from '../../schema/model/objects.js';
-import { HAS_ROW_SECURITY, POLICY_ID, POLICY_TAIL, ROW_SECURITY_TAIL } from './policy-sql.js';
-import { IS_PRIVILEGES, PRIVILEGES_FROM, PRIVILEGES_ID } from './privilege-sql.js';
-import { ROUTINE_ID, ROUTINE_TAIL } from './routine-sql.js';
-import { IS_RULE, RULE_ID, RULE_QUERY } from './rule-sql.js';
+import {
+  HAS_ROW_SECURITY,
+  POLICY_ID,
+  POLICY_TAIL,
+  ROW_SECURITY_TAIL,
+  IS_PRIVILEGES,
+  PRIVILEGES_FROM,
+  PRIVILEGES_ID,
+  ROUTINE_ID,
+  ROUTINE_TAIL,
+  IS_RULE,
+  RULE_ID,
+  RULE_QUERY,
+  STATISTICS_FROM,
+  STATISTICS_TAIL,
+  IS_OBJECT,
+  TRIGGER_ID,
+  TRIGGER_QUERY,
+} from './object-sql.js';
 import { type Sql, join, literal, sql } from './sql.js';
-import { STATISTICS_FROM, STATISTICS_TAIL } from './statistics-sql.js';
 import { HAS_TABLE_OPTIONS, TABLE_OPTIONS_TAIL } from './table-options.js';
-import { IS_OBJECT, TRIGGER_ID, TRIGGER_QUERY } from './trigger-sql.js';
 
 export type ObjectCatalog = (typeof KINDS)[ObjectKind]['catalog'];
 

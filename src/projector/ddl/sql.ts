@@ -4,7 +4,7 @@
  */
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
-import { fitsNameLimit } from '../../schema/model/name-length.js';
+import { fitsNameLimit } from '../../schema/model/constraint-names.js';
 import {
   type Definition,
   KINDS,
@@ -15,7 +15,7 @@ import {
 } from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
 import { parseDefinition, withNames } from '../../schema/sql-text/object-definition.js';
-import { restoringFault } from '../../schema/sql-text/restoring-statement.js';
+import { restoringFault } from '../../schema/sql-text/check-sql-text.js';
 import {
   checkCollation,
   checkIndexDefinition,

@@ -4,10 +4,9 @@
  */
 import { backfillOfEvent } from '../../schema/model/backfill.js';
 import { runYielding } from '../../kernel/event-loop.js';
-import { type Problem, problemAbout } from '../../kernel/problem.js';
+import { type Problem, problemAbout, type Warning } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type { Warning } from '../../kernel/warning.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { changedAttributes } from '../ddl/alter-column.js';
 import { isGenerated } from '../ddl/recreate.js';

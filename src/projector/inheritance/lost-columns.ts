@@ -1,7 +1,6 @@
 /** The columns and constraints that PostgreSQL drops from inheriting tables together with those of their parents. */
-import { type Problem, problemAbout } from '../../kernel/problem.js';
+import { type Problem, problemAbout, type Warning } from '../../kernel/problem.js';
 import { quoteName } from '../../kernel/text.js';
-import type { Warning } from '../../kernel/warning.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import { type State, NEW_IDENTITY, getField, hasColumn, memberKey } from '../../schema/model/state.js';
 import { dropField } from '../../schema/transition/cascade.js';

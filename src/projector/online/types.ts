@@ -6,8 +6,7 @@
  */
 import type pg from 'pg';
 import type { Json } from '../../kernel/json.js';
-import type { Problem } from '../../kernel/problem.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Problem, Warning } from '../../kernel/problem.js';
 import type { Queryable } from '../../postgres/pool.js';
 import type { LogEvent } from '../../schema/model/events.js';
 import type { State } from '../../schema/model/state.js';

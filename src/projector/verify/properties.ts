@@ -2,9 +2,8 @@
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { PUBLIC } from '../../schema/model/objects.js';
-import { idOnRoutine } from '../ddl/privilege-sql.js';
+import { idOnRoutine, idOnTable } from '../ddl/object-sql.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
-import { idOnTable } from '../ddl/trigger-sql.js';
 
 /** A property that a change altered. */
 export interface ChangedProperty {

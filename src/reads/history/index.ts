@@ -1,16 +1,29 @@
 /** Read access for auditors: the log itself, and the schema at any point in time. */
+import { bytes } from '../../kernel/bytes.js';
+import { shareNext } from '../../kernel/memoize.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
 import { isInLog } from '../../log/divergence.js';
 import { readExportedLines } from '../../log/documents.js';
-import { type EventText, readEventTexts, selectEventTexts } from '../../log/read.js';
-import type { Queryable } from '../../postgres/pool.js';
-import { own } from '../../postgres/own-tables.js';
-import { ERASURE } from '../../schema/model/events.js';
-import type { Identity } from '../../schema/model/state.js';
-import type { TrashNode } from '../../schema/transition/restoring-transition.js';
 import type { Point } from '../../log/fold.js';
+import { type EventText, readEventTexts, selectEventTexts } from '../../log/read.js';
+import { type LogVerification, verifyLog } from '../../log/hash-chain.js';
+import { own, nameOwnSchema, ownTable } from '../../postgres/own-tables.js';
+import type { Queryable } from '../../postgres/pool.js';
+import { hasForeignKey } from '../../projector/ddl/create-table.js';
+import { planBatch } from '../../projector/ddl/plan.js';
+import { type Sql, ident, join, sql, typeName } from '../../projector/ddl/sql.js';
+import type { Statement } from '../../projector/ddl/step.js';
+import { ERASURE } from '../../schema/model/events.js';
+import { isRoutine } from '../../schema/model/objects.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import { type Identity, type State, initialState, schemasOf } from '../../schema/model/state.js';
+import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
+import type { TrashNode } from '../../schema/transition/restoring-transition.js';
+import { transition } from '../../schema/transition/transition.js';
 import type { Store } from '../state-store.js';
 import type { StoredFolds } from '../stored-folds.js';
-import { type Batch, type BatchSelection, readBatches } from './batches.js';
+import { type Batch, type BatchSelection, readBatches, type EventFilter, createCondition } from './batches.js';
 import {
   type ChangedBatches,
   readChanges,
@@ -18,15 +31,9 @@ import {
   type CollectionHistoryOptions,
   readCollectionHistory,
 } from './changes.js';
-import type { Problem } from '../../kernel/problem.js';
 import { type Difference, computeDifference, findObstaclesBetween, readTrashEntries } from './difference.js';
-import { type EventFilter, createCondition } from './filter.js';
-import { type Moment, isReached, findPositionAt, findPositionBefore, createTimeTravel } from './time-travel.js';
-import type { Resumable } from '../../kernel/resumable.js';
-import { scriptOf } from './script.js';
 import { type Tail, createTail } from './tail.js';
-import { type LogVerification, verifyLog } from '../../log/verify-log.js';
-import { shareNext } from '../../kernel/memoize.js';
+import { type Moment, isReached, findPositionAt, findPositionBefore, createTimeTravel } from './time-travel.js';
 
 export interface History {
   /** Returns matching events in order of position, and one more than `limit` if there are more. */
@@ -65,7 +72,7 @@ export interface History {
   tail: Tail;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   pool: Queryable;
   store: Pick<Store, 'point' | 'subscribe'>;
   folds: StoredFolds;
@@ -164,4 +171,91 @@ async function* readPages(
     yield events;
     if (last.position >= upTo) return;
   }
+}
+
+/*
+ * Writes a state as an SQL script for an empty server. The script contains the statements that the projector would run,
+ * in the same order.
+ */
+
+/** Types that PostgreSQL provides only with an extension. */
+const EXTENSIONS: readonly { type: RegExp; extension: Sql }[] = [
+  { type: /^citext\b/, extension: sql`citext` },
+  { type: /^(?:public\.)?geo(?:metry|graphy)\b/, extension: sql`postgis` },
+];
+
+/**
+ * The schema of the managed tables, and the schema of the service tables that they reference. The script creates them
+ * if they are missing.
+ */
+interface ScriptTarget {
+  schema: string;
+  serviceSchema: string;
+}
+
+/** Returns the SQL script as UTF-8. */
+export function* scriptOf({ state, head }: Point, { schema, serviceSchema }: ScriptTarget): Resumable<Buffer> {
+  const events = yield* transition(initialState(), state, state.collections.keys());
+  const { statements } = yield* planBatch(initialState(), events, schema);
+  const before = [
+    `-- The schema at position ${head.position}${head.occurred_at === null ? '' : ` (${head.occurred_at})`}: tables, keys, indexes and comments, without data.`,
+    '-- Folders, aliases and the metadata of fields exist in the service only.',
+    '',
+    'BEGIN;',
+    "SET LOCAL client_encoding = 'UTF8';",
+    `SET LOCAL search_path = ${schema === 'public' ? ident('public') : `${ident(schema)}, public`};`,
+    // Like pg_dump, because a body may use objects that the script creates later.
+    ...(objectsInOrder(state).some(isRoutine) ? ['SET LOCAL check_function_bodies = off;'] : []),
+    ...createPreparations(state, schema).map((statement) => `${statement};`),
+    ...systemTables(state, serviceSchema),
+    '',
+  ];
+  return yield* bytes(linesOf(before, scriptLines(statements, serviceSchema), ['', 'COMMIT;']));
+}
+
+function* scriptLines(statements: readonly Statement[], serviceSchema: string) {
+  for (const { sql: text } of statements) yield `${nameOwnSchema(text, serviceSchema)};`;
+}
+
+function* linesOf(before: readonly string[], statements: Iterable<string>, after: readonly string[]) {
+  for (const line of before) yield `${line}\n`;
+  for (const line of statements) yield `${line}\n`;
+  for (const line of after) yield `${line}\n`;
+}
+
+function createPreparations(state: State, schema: string): Sql[] {
+  const types = findUsedTypes(state);
+  const extensions = EXTENSIONS.filter(({ type }) => types.some((each) => type.test(each)));
+  return [
+    ...schemasOf(state, schema).flatMap((each) =>
+      each === 'public' ? [] : [sql`CREATE SCHEMA IF NOT EXISTS ${ident(each)}`],
+    ),
+    ...extensions.map(({ extension }) => sql`CREATE EXTENSION IF NOT EXISTS ${extension}`),
+  ];
+}
+
+function findUsedTypes(state: State): string[] {
+  const types = new Set<string>();
+  for (const { fields } of state.collections.values()) {
+    for (const { schema } of fields.values()) if (schema !== null) types.add(schema.data_type);
+  }
+  return [...types];
+}
+
+/** Creates the referenced tables outside the managed schema, with just enough columns for the foreign keys. */
+function systemTables(state: State, serviceSchema: string): string[] {
+  const named = new Set<string>();
+  for (const { relations } of state.collections.values()) {
+    for (const relation of relations.values()) if (hasForeignKey(relation)) named.add(relation.one_collection);
+  }
+  return [...REFERABLE_SYSTEM_COLLECTIONS].flatMap(([table, { field, data_type }]) => {
+    if (!named.has(table)) return [];
+    const column = join([ident(field), typeName(data_type)], sql` `);
+    return [
+      '',
+      `-- The table of the service, reduced to its key: foreign keys below reference it.`,
+      `CREATE SCHEMA IF NOT EXISTS ${ident(serviceSchema)};`,
+      nameOwnSchema(`CREATE TABLE IF NOT EXISTS ${ownTable(table)} (${column} PRIMARY KEY);`, serviceSchema),
+    ];
+  });
 }

@@ -29,7 +29,7 @@ import {
 } from '../../schema/model/state.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey, referencedColumns } from '../../projector/ddl/create-table.js';
 import { TIME_TO_COUNT, queryWithin } from '../../projector/catalog/table-facts.js';

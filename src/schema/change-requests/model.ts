@@ -1,6 +1,6 @@
 /** A change request is folded from its events. Its requested change is a document outside the log. */
 import { z } from 'zod';
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 import type { ApprovedView, Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
 import { objectDocument } from '../model/objects.js';
 
@@ -148,3 +148,18 @@ export const isEnded = ({ state }: Pick<ChangeRequest, 'state'>): boolean => END
 /** Returns the collections whose tables the request protects from other changes. */
 export const protectedCollections = (request: ChangeRequest): readonly string[] =>
   isAtRest(request) ? [] : (request.preparation?.collections ?? []);
+
+/* Lists the documents that events name. Their content is stored outside the log. */
+
+/** Payload members that contain hashes of documents. */
+export const DOCUMENT_MEMBERS = ['document', 'comment'] as const;
+
+/** Returns the hashes of the documents that an event names. */
+export function documentsOf({ type, data }: { type: string; data: unknown }): string[] {
+  if (!type.startsWith('change.') || typeof data !== 'object' || data === null) return [];
+  const named = data as Readonly<Record<string, unknown>>;
+  return DOCUMENT_MEMBERS.flatMap((member) => {
+    const hash = Object.hasOwn(named, member) ? named[member] : undefined;
+    return typeof hash === 'string' ? [hash] : [];
+  });
+}

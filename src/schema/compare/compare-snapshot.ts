@@ -12,15 +12,14 @@ import {
   unknownMembers,
   MAX_PROBLEMS,
   type Path,
+  type Warning,
 } from '../../kernel/problem.js';
 import { SNAPSHOT_VERSION, VENDOR, isSnapshotOf, snapshotHash } from '../snapshot/snapshot.js';
 import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { type SnapshotParts, snapshotLocations } from './submitted-documents.js';
-import { type DesiredState, desiredState } from './desired-state.js';
-import type { ObjectEquality } from './objects.js';
-import type { Warning } from '../../kernel/warning.js';
+import { type DesiredState, desiredState, type ObjectEquality } from './desired-state.js';
 import { locate } from '../../kernel/locate.js';
 import { renameProblems } from '../invariants/names.js';
 import { withRenames, type Renames } from '../transition/renames.js';

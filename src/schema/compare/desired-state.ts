@@ -1,9 +1,12 @@
 /** Converts a submitted snapshot to the requested state. Members that it omits are unchanged. */
-import { Draft } from '../transition/draft.js';
-import { dropCollection, dropDefinitions, dropRelation } from '../transition/cascade.js';
-import { changeProblems } from '../invariants/index.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
+import { locate } from '../../kernel/locate.js';
+import { MAX_PROBLEMS, type Result, invalidProblem, ok, refuse, type Problem } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import { changeProblems } from '../invariants/index.js';
 import type { NewRelation, Relation } from '../model/model.js';
+import { type Definition, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
+import { type CollectionNode, type State, getField, getRelation, getObject } from '../model/state.js';
 import {
   mergeCollection,
   mergeField,
@@ -14,6 +17,11 @@ import {
   withNamedType,
   relationSteps,
 } from '../normal-form/index.js';
+import { mergeObject, readNewObject } from '../normal-form/object.js';
+import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
+import { isSameDefinition } from '../sql-text/object-definition.js';
+import { dropCollection, dropDefinitions, dropRelation } from '../transition/cascade.js';
+import { Draft } from '../transition/draft.js';
 import {
   snapshotLocations,
   type DocumentCollection,
@@ -22,14 +30,8 @@ import {
   documentsOf,
   relationDocuments,
 } from './submitted-documents.js';
-import { type ObjectEquality, readObjects } from './objects.js';
-import { locate } from '../../kernel/locate.js';
-import { MAX_PROBLEMS, type Result, invalidProblem, ok, refuse } from '../../kernel/problem.js';
-import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
-import { type CollectionNode, type State, getField, getRelation } from '../model/state.js';
-import type { Resumable } from '../../kernel/resumable.js';
 
-export interface DesiredStateOptions {
+interface DesiredStateOptions {
   /** `mirror` deletes objects that the snapshot lacks. `merge` deletes nothing. */
   mode: 'mirror' | 'merge';
   /** The submitted snapshot of another system, accepted with `force`. The documents in `parts` were derived from it. */
@@ -238,4 +240,80 @@ function withId(
   read: Result<NewRelation>,
 ): Result<NewRelation & { id?: number }> {
   return read.ok && existing.id !== undefined ? ok({ id: existing.id, ...read.value }) : read;
+}
+
+/* Reads the objects other than tables of a submitted snapshot. */
+
+/** Tells which definitions PostgreSQL found equal although their parse trees differ. */
+export interface ObjectEquality {
+  isSame(existing: Definition, definition: Definition): boolean;
+}
+
+export const NO_EQUALITY: ObjectEquality = { isSame: () => false };
+
+/** Returns the definitions of a snapshot whose parse trees differ from the existing ones. */
+export function* findDifferingDefinitions(state: State, body: unknown): Resumable<[string, string][]> {
+  const differing: [string, string][] = [];
+  const documents: unknown = isObject(body) ? body['objects'] : undefined;
+  for (const document of Array.isArray(documents) ? (documents as unknown[]) : []) {
+    yield;
+    if (!isObject(document)) continue;
+    const { kind, id, definition } = document;
+    const existing = getObject(state, { kind, id } as ObjectName);
+    if (typeof existing?.definition !== 'string' || typeof definition !== 'string') continue;
+    if (!isSameDefinition(existing.definition, definition)) differing.push([existing.definition, definition]);
+  }
+  return differing;
+}
+
+interface ObjectReading {
+  state: State;
+  draft: Draft;
+  parts: Pick<SnapshotParts, 'objects'>;
+  problems: Problem[];
+}
+
+/** Puts the objects of the snapshot into the draft. If the snapshot has no part `objects`, nothing changes. */
+function* readObjects(
+  { state, draft, parts: { objects }, problems }: ObjectReading,
+  { mode, equality }: { mode: 'mirror' | 'merge'; equality: ObjectEquality },
+): Resumable<void> {
+  if (objects === undefined) return;
+  const sent = new Map<string, SchemaObject>();
+  for (const [index, document] of objects.entries()) {
+    if (problems.length >= MAX_PROBLEMS) return;
+    yield;
+    const read = readObject(state, document, { index, equality });
+    if (!read.ok) problems.push(...read.problems);
+    else if (sent.has(objectKey(read.value)))
+      problems.push(invalidProblem(['objects', index], `${objectLabel(read.value)} occurs more than once in objects`));
+    else sent.set(objectKey(read.value), read.value);
+  }
+  if (mode === 'mirror' && problems.length === 0) removeOthers(state, draft, sent);
+  // A trigger that was removed with its table or view may be on the view or table that takes its name.
+  for (const object of sent.values()) if (object !== draft.object(object)) draft.putObject(object);
+}
+
+function removeOthers({ objects }: State, draft: Draft, sent: ReadonlyMap<string, SchemaObject>): void {
+  for (const [key, { object }] of objects) if (!sent.has(key)) draft.removeObject(object);
+}
+
+function readObject(
+  state: State,
+  document: unknown,
+  { index, equality }: { index: number; equality: ObjectEquality },
+): Result<SchemaObject> {
+  const at = ['objects', index];
+  const existing = isObject(document) ? getObject(state, document as unknown as ObjectName) : undefined;
+  return existing === undefined
+    ? readNewObject(document, at)
+    : mergeObject(existing, keepStoredText(existing, document, equality), at);
+}
+
+/** Keeps the stored text of a definition if the submitted text has the same meaning. */
+function keepStoredText(existing: SchemaObject, document: unknown, { isSame }: ObjectEquality): unknown {
+  if (!isObject(document) || typeof document['definition'] !== 'string') return document;
+  return isSame(existing.definition, document['definition'])
+    ? { ...document, definition: existing.definition }
+    : document;
 }

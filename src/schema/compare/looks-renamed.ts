@@ -6,7 +6,7 @@ import { columnType } from '../normal-form/index.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field } from '../model/model.js';
 import { type CollectionNode, type State, byName, isFolder } from '../model/state.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 
 /* Finds removed and new tables that share most of their fields. The new table may be the removed one under another
    name. */

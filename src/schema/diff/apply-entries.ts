@@ -1,10 +1,28 @@
 /*
  * Applies the entries of a diff to a draft. `lhs` must equal the current value, and `rhs` is validated like any input.
  */
-import { relationBody } from '../transition/context.js';
+import { invertMap } from '../../kernel/inverse.js';
+import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
+import { type DocumentLocation, type Locations, stepsIn } from '../../kernel/locate.js';
+import { MAX_PROBLEMS, type Path, type Result, invalidProblem, refuse, type Problem } from '../../kernel/problem.js';
+import type { Resumable } from '../../kernel/resumable.js';
+import type { Names } from '../fold/replace-names.js';
+import { type Backfill, sourceOf } from '../model/backfill.js';
 import type { Collection, Field, NewRelation } from '../model/model.js';
-import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from './diff.js';
+import {
+  type CollectionNode,
+  type State,
+  NEW_IDENTITY,
+  fieldNameOf,
+  memberKey,
+  sameCollection,
+} from '../model/state.js';
+import { readNewCollection, readNewField, readNewRelation, withNamedType } from '../normal-form/index.js';
+import { checkName } from '../normal-form/names.js';
+import { relationBody } from '../transition/context.js';
 import { Draft } from '../transition/draft.js';
+import { NO_RENAMES, type Renames, isNone, withRenames } from '../transition/renames.js';
+import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from './diff.js';
 import {
   type Entry,
   type EntryFindings,
@@ -19,16 +37,6 @@ import {
   isRemoval,
   isWrong,
 } from './entries.js';
-import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
-import { readNewCollection, readNewField, readNewRelation, withNamedType } from '../normal-form/index.js';
-import { MAX_PROBLEMS, type Path, type Result, invalidProblem, refuse, type Problem } from '../../kernel/problem.js';
-import type { Resumable } from '../../kernel/resumable.js';
-import { type DocumentLocation, type Locations, stepsIn } from '../../kernel/locate.js';
-import { invertMap } from '../../kernel/inverse.js';
-import type { Names } from '../fold/replace-names.js';
-import type { CollectionNode, State } from '../model/state.js';
-import { NO_RENAMES, type Renames, isNone, withRenames } from '../transition/renames.js';
-import { checkName } from '../normal-form/names.js';
 
 /* Locations within a submitted diff. */
 
@@ -413,4 +421,49 @@ function renameIn(
   if (isThere(from)) return [{ from, to, at }];
   conflicts.push(conflict([...at, 'lhs'], `${member} ${JSON.stringify(from)} does not exist, so it cannot be renamed`));
   return [];
+}
+
+/* Carries the backfills of a diff over to the diff that results from its merge. No comparison of states finds them. */
+
+/** A field to fill, by its names in the state that the diff leads to. */
+interface SubmittedBackfills {
+  theirs: State;
+  fields: readonly FieldDiff[];
+}
+
+/**
+ * Adds the backfills under the names that the objects have in `to`. The result of the merge does not contain a field
+ * that already has the requested state, which then needs no backfill.
+ */
+export function carryBackfills(diff: SchemaDiff, { theirs, fields }: SubmittedBackfills, to: State): SchemaDiff {
+  const carried = new Map<string, Backfill>();
+  for (const { collection, field, backfill } of fields) {
+    const node = theirs.collections.get(collection);
+    const now = node && collectionIn(to, node);
+    if (backfill === undefined || node === undefined || now === undefined) continue;
+    const named = withSource(backfill, (source) => fieldIn(now, node, source));
+    carried.set(memberKey(now.collection.collection, fieldIn(now, node, field)), named);
+  }
+  if (carried.size === 0) return diff;
+  const withBackfill = (item: FieldDiff): FieldDiff => {
+    const backfill = isRemoval(item.diff) ? undefined : carried.get(memberKey(item.collection, item.field));
+    return backfill === undefined ? item : { ...item, backfill };
+  };
+  return { ...diff, fields: diff.fields.map(withBackfill) };
+}
+
+const collectionIn = (state: State, node: CollectionNode): CollectionNode | undefined =>
+  node.identities.collection === NEW_IDENTITY
+    ? state.collections.get(node.collection.collection)
+    : sameCollection(state, node);
+
+/** Returns the name that a field of `node` has in `now`. */
+function fieldIn(now: CollectionNode, node: CollectionNode, field: string): string {
+  const identity = node.identities.fields.get(field);
+  return identity === undefined || identity === NEW_IDENTITY ? field : (fieldNameOf(now, identity) ?? field);
+}
+
+function withSource(backfill: Backfill, nameOf: (source: string) => string): Backfill {
+  const source = sourceOf(backfill);
+  return source === undefined ? backfill : { ...backfill, field: nameOf(source) };
 }

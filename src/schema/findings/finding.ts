@@ -1,6 +1,6 @@
 /* Combines an observation with the text of its rule. All findings are created here. */
 import { visibleText } from '../../kernel/text.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 import { PURGE_FINDINGS, isEarlyPurge } from '../model/policy.js';
 import type { LogEvent } from '../model/events.js';
 import type { Finding, LocatedEvent, Observation, Rule } from './model.js';

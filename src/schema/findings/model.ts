@@ -2,7 +2,7 @@
  * Findings about planned changes. A rule is a pure function of an event, its statements and the statistics of their
  * tables. It contains its documentation, from which `docs/findings` is generated.
  */
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 import {
   type NewEvent,
   type EventType,

@@ -4,9 +4,8 @@
  * Omitted members stay absent.
  */
 import { isObject } from '../../kernel/json.js';
-import { invalidProblem, ok, refuse, type Result } from '../../kernel/problem.js';
+import { invalidProblem, ok, refuse, type Result, type Warning } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
-import type { Warning } from '../../kernel/warning.js';
 import { isFolder, readCollections, resolveKinds, dropFieldsOfFolders, readFields } from './collections.js';
 import {
   type Import,

@@ -1,9 +1,8 @@
 /* A running import: what was read, and what was skipped. */
 import { isObject } from '../../kernel/json.js';
-import { invalidProblem, MAX_PROBLEMS, type Problem } from '../../kernel/problem.js';
+import { invalidProblem, MAX_PROBLEMS, type Problem, type Warning } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, isSystemCollection } from '../model/system-collections.js';
 import type { Collection, Field, NewRelation, Relation, RelationMeta } from '../model/model.js';
-import type { Warning } from '../../kernel/warning.js';
 import { InvalidValue, type Checks } from '../normal-form/checks.js';
 
 /* The context of an import consists of the file that was read so far and the target instance. */

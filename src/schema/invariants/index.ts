@@ -21,8 +21,7 @@ import {
   renameProblems,
 } from './names.js';
 import { type Renames, findNamesInTheWay, isNone, renamesBetween, withRenames } from '../transition/renames.js';
-import { needProblems } from './needs.js';
-import { objectProblems } from './objects.js';
+import { needProblems, objectProblems } from './objects.js';
 import { newBoundProblems, newPartitionProblems, partitionIndexProblems } from './partitions.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import type { Relation, ColumnSchema, Field } from '../model/model.js';

@@ -39,7 +39,7 @@ import { type Problem, type Result, invalidProblem, ok, refuse } from '../../ker
 import { changeProblems } from '../invariants/index.js';
 import { renameProblems } from '../invariants/names.js';
 import { type Comparison, type CompareOptions, readDesired } from '../compare/compare-snapshot.js';
-import { type ObjectEquality, NO_EQUALITY } from '../compare/objects.js';
+import { type ObjectEquality, NO_EQUALITY } from '../compare/desired-state.js';
 import { warnAboutLikelyRenames } from '../compare/looks-renamed.js';
 import { diffStates } from '../diff/diff.js';
 import { snapshotHash } from '../snapshot/snapshot.js';

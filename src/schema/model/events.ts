@@ -11,7 +11,7 @@ import type { Identity } from './state.js';
 import type { Policy } from './policy.js';
 import type { ServiceEventData } from './service-events.js';
 import type { ProposingCredential, TrustRule, UsedCredential } from './token-scope.js';
-import type { Warning } from '../../kernel/warning.js';
+import type { Warning } from '../../kernel/problem.js';
 
 /** A position in the log with the hash of its event. The hash is null if only the position was known. */
 export interface LogPosition {

@@ -47,7 +47,7 @@ import {
   RELATION_KINDS,
   ROUTINE_KINDS,
 } from '../model/objects.js';
-import { readBackfill } from '../normal-form/backfill.js';
+import { readBackfill } from '../normal-form/field.js';
 import { readNewObject } from '../normal-form/object.js';
 import { identifierFault } from '../normal-form/names.js';
 import { isObject } from '../../kernel/json.js';

@@ -6,7 +6,7 @@ import { isObject, type Json } from '../../kernel/json.js';
 import type { Backfill } from '../model/backfill.js';
 import type { Field, ColumnSchema } from '../model/model.js';
 import { MAX_SORT, mergeField, readNewField } from '../normal-form/index.js';
-import { readBackfill } from '../normal-form/backfill.js';
+import { readBackfill } from '../normal-form/field.js';
 import {
   type Path,
   type Problem,

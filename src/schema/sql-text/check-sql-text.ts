@@ -3,6 +3,9 @@
  * definition. Each function, type, operator and operator class must be listed (docs/functions.md). Accepted SQL
  * therefore cannot read files or other tables, wait, or change anything.
  */
+import { parseSync } from 'libpg-query';
+import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-names.js';
+import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
 import {
   type Node,
   checkExpression,
@@ -12,9 +15,8 @@ import {
   stringOf,
   onlyElement,
   type TextContext,
+  type Statement,
 } from './expression.js';
-import { checkIndexDefinition, checkPartitionBound, checkPartitionKey, parseConstraint } from './definitions.js';
-import { type AllowedNames, NAMES_OF_EXTENSIONS, OWN_NAMES, extensionsWith } from './allowed-names.js';
 import {
   MAX_SIZE,
   sizeOf,
@@ -238,3 +240,27 @@ const typeUse = ({ types, columnTypes, extensions }: TextContext): TypeUse => ({
   ofColumns: columnTypes,
   ofExtension: (name) => isInExtensions(extensions, (each) => each.types.has(name)),
 });
+
+/* Checks statements of the catalog that restore a property of an object. */
+
+/** Statements that give an object its privileges, comments, defaults, triggers, rules, owner and statistics target. */
+const RESTORING: ReadonlySet<string> = new Set([
+  'GrantStmt',
+  'CommentStmt',
+  'AlterTableStmt',
+  'AlterOwnerStmt',
+  'RuleStmt',
+  'CreateTrigStmt',
+  'AlterStatsStmt',
+]);
+
+/** Returns why a text is not one statement that restores a property, or null. */
+export function restoringFault(text: string): string | null {
+  try {
+    const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
+    const [kind = ''] = Object.keys((stmts[0]?.stmt as object | undefined) ?? {});
+    return stmts.length === 1 && RESTORING.has(kind) ? null : 'it is another statement';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

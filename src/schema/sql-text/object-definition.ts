@@ -25,7 +25,6 @@ import {
   type Statement,
   list,
   member,
-  nodesIn,
   stringOf,
   isTooLong,
   parserFault,
@@ -33,22 +32,35 @@ import {
 } from './expression.js';
 import { endOfName, quotedName, startOfName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
-import { aggregateRest, readAggregateParts } from './aggregate.js';
-import { type RoutineParts, isReplaceable, readRoutineParts, routineRest } from './routine.js';
-import { type PolicyParts, policyRest, readPolicyParts, readRowSecurity } from './policy.js';
-import { type RuleParts, readRuleParts, ruleRest } from './rule.js';
 import {
+  aggregateRest,
+  readAggregateParts,
+  type RoutineParts,
+  isReplaceable,
+  readRoutineParts,
+  routineRest,
+} from './routine.js';
+import {
+  type PolicyParts,
+  policyRest,
+  readPolicyParts,
+  readRowSecurity,
+  type RuleParts,
+  readRuleParts,
+  ruleRest,
   type StatisticsParts,
   readStatisticsParts,
   readStatisticsNames,
   statisticsFault,
   statisticsRest,
-} from './statistics.js';
+  type TriggerParts,
+  readTriggerParts,
+  triggerFunction,
+  triggerRelations,
+  triggerRest,
+} from './table-objects.js';
 import { type TableOptions, optionsRest, readTableOptions } from './table-options.js';
-import { type UsedName, callsIn, qualifiedName, relationsIn } from './used-names.js';
-import { optionsOf } from './view-options.js';
-import { viewTailOf } from './view-tail.js';
-import { type TriggerParts, readTriggerParts, triggerFunction, triggerRelations, triggerRest } from './trigger.js';
+import { type UsedName, callsIn, optionsOf, qualifiedName, queryFault, relationsIn, viewTailOf } from './view.js';
 
 export interface ParsedDefinition {
   kind: ObjectKind;
@@ -456,21 +468,6 @@ function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): s
   if (relpersistence === 't') return `must not create a temporary ${KINDS[kind].label}`;
   if (relpersistence === 'u') return 'must not contain UNLOGGED';
   return catalogname === undefined ? null : 'must not name a database';
-}
-
-const STAR =
-  'must name its columns instead of *: PostgreSQL replaces * when the view is created, so the text would have another meaning after the table changes';
-
-const isStar = (value: unknown): boolean =>
-  member(list(member(value, 'ColumnRef')?.['fields']).at(-1), 'A_Star') !== undefined;
-
-function queryFault(query: Node): string | null {
-  for (const [name, node] of nodesIn(query)) {
-    if (name === 'ResTarget' && isStar(node['val'])) return STAR;
-    if (name === 'RowExpr' && list(node['args']).some(isStar)) return STAR;
-    if (name === 'intoClause') return 'must not contain INTO';
-  }
-  return null;
 }
 
 /** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */

@@ -17,7 +17,7 @@ import {
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
-import { findRestoredObjects } from './restored-objects.js';
+import { findRestoredObjects } from './objects.js';
 import { type Renames, renamesBetween, withRenames } from './renames.js';
 import type { UnwrittenText } from './rename-texts.js';
 import { constraintColumns } from '../sql-text/definitions.js';

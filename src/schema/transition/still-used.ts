@@ -3,9 +3,8 @@ import type { CollectionMeta, Field, FieldMeta } from '../model/model.js';
 import { collectionsInOrder } from '../model/order.js';
 import { type State, memberKey, relationsTo } from '../model/state.js';
 import { isObject } from '../../kernel/json.js';
-import { type Path, renderPath } from '../../kernel/problem.js';
+import { type Path, renderPath, type Warning } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import type { Warning } from '../../kernel/warning.js';
 import type { Names } from '../fold/replace-names.js';
 import type { Renames } from './renames.js';
 

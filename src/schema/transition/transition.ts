@@ -48,8 +48,7 @@ import {
   type RestoredCollection,
   type RestoredField,
 } from '../model/events.js';
-import { withExtras } from './cascade.js';
-import { detachPhases } from './detach.js';
+import { withExtras, detachPhases } from './cascade.js';
 import { objectTransition } from './objects.js';
 import type { Collection, Field, Relation } from '../model/model.js';
 import {

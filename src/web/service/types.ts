@@ -5,7 +5,7 @@ import type * as changes from '../../features/change-requests/routes-answers.js'
 import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
-import type { policyAt } from '../../http/openapi/answers/policy.js';
+import type { policyAt } from '../../http/openapi/answers/operating.js';
 import type { trashEntry } from '../../features/trash/routes-answers.js';
 import type * as webhooks from '../../features/webhooks/routes-answers.js';
 import type { CollectionDocument } from '../../http/deps.js';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { expect } from 'chai';
 import type { Invocation } from '../../../src/cli/command.js';
 import { type ServiceRequest, requestText, requestChecked, noResponse } from '../../../src/cli/connections/service.js';
-import { OperatorError } from '../../../src/kernel/operator-error.js';
+import { OperatorError } from '../../../src/kernel/problem.js';
 
 describe('requests of commands to a service', () => {
   let requests: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string };

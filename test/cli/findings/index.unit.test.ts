@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FindingFormat, type PrintedFinding, type Source, printFindings } from '../../../src/cli/findings.js';
-import { ruleOf } from '../../../src/schema/findings/index.js';
+import { ruleOf } from '../../../src/schema/findings/finding.js';
 
 /** As a service returns them, with the policy's action. */
 const FINDINGS: readonly (PrintedFinding & { action?: string })[] = [

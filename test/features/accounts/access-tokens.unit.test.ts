@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { SignJWT } from 'jose';
-import { createAccessTokens, looksLikeAccessToken } from '../../../src/features/accounts/access-tokens.js';
+import { createAccessTokens, looksLikeAccessToken } from '../../../src/features/accounts/sessions.js';
 import { newStaticToken } from '../../../src/features/accounts/secrets.js';
 
 const SECRET = 'a secret of any length';

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
-import { ACCESS_TOKEN_LIFETIME } from '../../../src/features/accounts/access-tokens.js';
+import {
+  ACCESS_TOKEN_LIFETIME,
+  REUSE_LIFETIME,
+  SESSIONS_PER_USER,
+  SESSION_LIFETIME,
+} from '../../../src/features/accounts/sessions.js';
 import { createAuth } from '../../../src/features/accounts/index.js';
-import { REUSE_LIFETIME, SESSIONS_PER_USER, SESSION_LIFETIME } from '../../../src/features/accounts/sessions.js';
 import type { Profile } from '../../../src/features/accounts/oidc.js';
 import { TOKENS_PER_USER } from '../../../src/features/accounts/tokens.js';
 import type { User } from '../../../src/features/accounts/users.js';

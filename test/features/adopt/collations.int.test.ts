@@ -1,7 +1,7 @@
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import type { Outcome } from '../../../src/pipeline/index.js';
-import { scriptOf } from '../../../src/reads/history/script.js';
+import { scriptOf } from '../../../src/reads/history/index.js';
 import { findDrift } from '../../../src/features/drift/find.js';
 import { repairDrift } from '../../../src/features/drift/repair.js';
 import { testServer } from '../../support/postgres.js';

@@ -6,7 +6,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { type Difference, verify } from '../../../src/projector/verify/index.js';
-import { scriptOf } from '../../../src/reads/history/script.js';
+import { scriptOf } from '../../../src/reads/history/index.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import type { Problem } from '../../../src/kernel/problem.js';
 import { columnExtras, tableExtras } from '../../../src/schema/model/extras.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CatalogColumn, CatalogTable } from '../../../src/projector/catalog/model.js';
-import { conflictingObjects, listTableParts, partOf } from '../../../src/features/drift/conflicting-objects.js';
+import { conflictingObjects, listTableParts, partOf } from '../../../src/features/drift/objects.js';
 import { preparedName } from '../../../src/projector/online/copy.js';
 import type { Json } from '../../../src/kernel/json.js';
 import type { Difference } from '../../../src/projector/verify/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createClassify } from '../../../src/features/webhooks/addresses.js';
+import { createClassify } from '../../../src/features/webhooks/send.js';
 
 describe('the addresses of webhooks', () => {
   const FORBIDDEN = [

@@ -2,8 +2,7 @@ import dns, { type LookupAddress } from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, type Server, createServer } from 'node:net';
 import { expect } from 'chai';
-import { createClassify } from '../../../src/features/webhooks/addresses.js';
-import { type Sender, type Sent, createSender } from '../../../src/features/webhooks/send.js';
+import { createClassify, type Sender, type Sent, createSender } from '../../../src/features/webhooks/send.js';
 import { freePort } from '../../support/free-port.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 

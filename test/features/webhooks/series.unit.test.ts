@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createSeries } from '../../../src/features/webhooks/series.js';
+import { createSeries } from '../../../src/features/webhooks/deliver.js';
 
 const PAUSES = { quiet: 50, busy: 5_000, between: 500, slow: 30_000 };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkCharset, mediaType, notationOf, notationOfFile, unsupported } from '../../../src/http/body/media-type.js';
+import { checkCharset, mediaType, notationOf, notationOfFile, unsupported } from '../../../src/http/body/index.js';
 import { RejectedError } from '../../../src/http/errors.js';
 
 function refusalOf(act: () => unknown): unknown {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readUpload } from '../../../src/http/body/multipart.js';
+import { readUpload } from '../../../src/http/body/index.js';
 import { RejectedError } from '../../../src/http/errors.js';
 
 const TYPE = 'multipart/form-data; boundary=x';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { yamlToJson } from '../../../src/http/body/yaml.js';
+import { yamlToJson } from '../../../src/http/body/index.js';
 import { RejectedError } from '../../../src/http/errors.js';
 
 describe('YAML bodies', () => {

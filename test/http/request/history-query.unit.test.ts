@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RejectedError } from '../../../src/http/errors.js';
-import { moment, pageSize, requireInLog } from '../../../src/http/request/history-query.js';
+import { moment, pageSize, requireInLog } from '../../../src/http/request/query.js';
 
 const messagesOf = (shape: typeof moment | typeof pageSize, text: string) =>
   shape.safeParse(text).error?.issues.map(({ message }) => message);

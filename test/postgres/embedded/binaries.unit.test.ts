@@ -2,8 +2,8 @@ import { access, constants, mkdir, mkdtemp, readFile, readlink, rm, stat, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OperatorError } from '../../../src/kernel/operator-error.js';
-import { findBinaries } from '../../../src/postgres/embedded/programs.js';
+import { OperatorError } from '../../../src/kernel/problem.js';
+import { findBinaries } from '../../../src/postgres/embedded/cluster.js';
 
 describe("the embedded server's programs", () => {
   let folder: string;

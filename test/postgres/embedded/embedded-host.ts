@@ -1,6 +1,6 @@
 /** A process with an embedded server, for tests that kill it: `embedded-host.ts DATA_DIR`. */
 import { startEmbedded } from '../../../src/postgres/embedded/index.js';
-import { OperatorError } from '../../../src/kernel/operator-error.js';
+import { OperatorError } from '../../../src/kernel/problem.js';
 
 const [dataDir = ''] = process.argv.slice(2);
 

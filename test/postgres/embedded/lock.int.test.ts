@@ -3,8 +3,13 @@ import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { containsServer, recordedConnection } from '../../../src/postgres/embedded/index.js';
-import { type DataLock, isLock, takeLock } from '../../../src/postgres/embedded/lock.js';
+import {
+  containsServer,
+  recordedConnection,
+  type DataLock,
+  isLock,
+  takeLock,
+} from '../../../src/postgres/embedded/index.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
 describe('the lock of a data directory', () => {

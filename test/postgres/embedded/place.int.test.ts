@@ -9,7 +9,7 @@ import {
   findBinaries,
   program,
   ensureReachablePrograms,
-} from '../../../src/postgres/embedded/programs.js';
+} from '../../../src/postgres/embedded/cluster.js';
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OperatorError } from '../../../src/kernel/operator-error.js';
+import { OperatorError } from '../../../src/kernel/problem.js';
 import { initialise } from '../../../src/postgres/embedded/cluster.js';
 import {
   readPostmaster,

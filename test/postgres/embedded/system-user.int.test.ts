@@ -1,8 +1,8 @@
 import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OperatorError } from '../../../src/kernel/operator-error.js';
-import { serverAccount } from '../../../src/postgres/embedded/programs.js';
+import { OperatorError } from '../../../src/kernel/problem.js';
+import { serverAccount } from '../../../src/postgres/embedded/cluster.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 
 describe("the embedded server's account under root", function () {

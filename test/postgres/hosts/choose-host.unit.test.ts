@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { LostConnectionError } from '../../../src/postgres/errors.js';
 import { type DatabaseAddress, parseAddress } from '../../../src/postgres/hosts/address.js';
-import { createHosts, hostsOf } from '../../../src/postgres/hosts/choose-host.js';
-import { type Probed, createTimelineGuard } from '../../../src/postgres/hosts/probe.js';
+import { createHosts, hostsOf, type Probed, createTimelineGuard } from '../../../src/postgres/hosts/choose-host.js';
 
 const PRIMARY = { found: { standby: false, readOnly: false, timeline: 3 } };
 const DEPOSED = { found: { standby: false, readOnly: false, timeline: 2 } };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { type ProbedServer, type Probed, probe } from '../../../src/postgres/hosts/probe.js';
+import { type ProbedServer, type Probed, probe } from '../../../src/postgres/hosts/choose-host.js';
 import { type TestDatabase, createDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 

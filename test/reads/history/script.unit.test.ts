@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { scriptOf } from '../../../src/reads/history/script.js';
+import { scriptOf } from '../../../src/reads/history/index.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
 import { KEY, column, stateOf } from '../../schema/invariants/states.js';
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { UnreadableEventError } from '../../../src/schema/fold/upcasting.js';
 import { allowedActions } from '../../../src/schema/change-requests/fold.js';
 import { evolveChange, foldChanges, isAllowedAfter } from '../../../src/schema/change-requests/fold.js';
-import { documentsOf } from '../../../src/schema/change-requests/referenced-documents.js';
 import {
+  documentsOf,
   CHANGE_STATES,
   type ChangeEvent,
   type ChangeRequest,

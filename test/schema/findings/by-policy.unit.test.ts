@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import { findingsOf } from '../../../src/schema/findings/index.js';
+import { findingsOf } from '../../../src/schema/findings/planned-batch.js';
 import { initialState } from '../../../src/schema/model/state.js';
 import type { LogEvent } from '../../../src/schema/model/events.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/schema/policy.js';

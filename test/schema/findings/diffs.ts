@@ -2,7 +2,8 @@
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { compareSnapshot } from '../../../src/schema/compare/compare-snapshot.js';
-import { type Finding, type DatabaseFacts, findingsOf } from '../../../src/schema/findings/index.js';
+import type { Finding } from '../../../src/schema/findings/model.js';
+import { type DatabaseFacts, findingsOf } from '../../../src/schema/findings/planned-batch.js';
 import type { NamesBefore } from '../../../src/schema/fold/former-names.js';
 import type { Policy } from '../../../src/schema/policy.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';

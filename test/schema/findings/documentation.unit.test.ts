@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findingPages } from '../../../scripts/docs/findings.js';
-import { RULES } from '../../../src/schema/findings/index.js';
+import { RULES } from '../../../src/schema/findings/rules/index.js';
 import { ROOT, filesUnder, readPage, readWords } from '../../support/documents.js';
 
 describe('the rules of findings', () => {

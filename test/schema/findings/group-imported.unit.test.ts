@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { type Finding, findingOf, together } from '../../../src/schema/findings/index.js';
+import { findingOf, groupFindings } from '../../../src/schema/findings/finding.js';
+import type { Finding } from '../../../src/schema/findings/model.js';
 
 const omittedRelation = (collection: string, field: string, reason: string): Finding =>
   findingOf({
@@ -10,7 +11,7 @@ const omittedRelation = (collection: string, field: string, reason: string): Fin
     message: `The relation of "${collection}"."${field}" to "files" was skipped: ${reason}.`,
   });
 
-const messagesOf = (...noticed: Finding[]) => runToEnd(together(noticed));
+const messagesOf = (...noticed: Finding[]) => runToEnd(groupFindings(noticed));
 
 describe('findings of an imported file', () => {
   it('are merged by reason, in the place of the first, with all locations', () => {
@@ -35,7 +36,7 @@ describe('findings of an imported file', () => {
       ...omittedRelation(name, 'x', 'why'),
       action: at === 0 ? 'note' : 'warn',
     }));
-    expect(runToEnd(together(judged))).to.deep.equal(judged);
+    expect(runToEnd(groupFindings(judged))).to.deep.equal(judged);
   });
 
   it('name only some of many objects, and list 50', () => {

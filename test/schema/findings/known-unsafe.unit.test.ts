@@ -3,7 +3,7 @@
  * their recommended alternatives are not.
  */
 import { expect } from 'chai';
-import { RULES } from '../../../src/schema/findings/index.js';
+import { RULES } from '../../../src/schema/findings/rules/index.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { type Edited, type DiffOptions, LIBRARY, column, edit, fieldIn, key, table } from './diffs.js';
 import { KNOWN, NOT_FOLLOWED } from './known-checks.js';

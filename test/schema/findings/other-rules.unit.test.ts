@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import { RULES, findingsOf as judge, questionsOf } from '../../../src/schema/findings/index.js';
+import { findingsOf as judge, questionsOf } from '../../../src/schema/findings/planned-batch.js';
+import { RULES } from '../../../src/schema/findings/rules/index.js';
 import type { Backfill } from '../../../src/schema/model/backfill.js';
 import type { ObjectName } from '../../../src/schema/model/objects.js';
 import { ROWS } from './plan.js';

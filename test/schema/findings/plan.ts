@@ -1,4 +1,5 @@
-import { type Finding, type TableStatistics, type Dependent, findingsOf } from '../../../src/schema/findings/index.js';
+import type { Finding, TableStatistics, Dependent } from '../../../src/schema/findings/model.js';
+import { findingsOf } from '../../../src/schema/findings/planned-batch.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { State } from '../../../src/schema/model/state.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { planBatch } from '../../../src/projector/ddl/plan.js';
-import { questionsOf } from '../../../src/schema/findings/index.js';
+import { questionsOf } from '../../../src/schema/findings/planned-batch.js';
 import { type Edited, LIBRARY, eventsOfEdit, column, key, table } from './diffs.js';
 import { add, relation, set } from './told.js';
 

@@ -1,6 +1,6 @@
 /** Findings as lines, without texts specific to their rule. */
 import { expect } from 'chai';
-import type { Finding, TableStatistics } from '../../../src/schema/findings/index.js';
+import type { Finding, TableStatistics } from '../../../src/schema/findings/model.js';
 import { type Edited, type DiffOptions, LIBRARY, column, edit, fieldIn } from './diffs.js';
 import { ROWS } from './plan.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACTIONS } from '../../../schema/policy.js';
-import { LEVELS } from '../../../schema/findings/index.js';
+import { LEVELS } from '../../../schema/findings/model.js';
 import * as model from '../../../schema/model/model.js';
 import { objectDocument } from '../../../schema/model/objects.js';
 import { fieldType, schemaChanges } from '../../../schema/normal-form/shapes.js';

@@ -54,8 +54,10 @@ import {
   securityDefinerSearchPath,
   triggerOnLargeTable,
   viewBypassesRowSecurity,
+  changesPrivileges,
+  privilegeLost,
+  publicPrivilege,
 } from './objects.js';
-import { changesPrivileges, privilegeLost, publicPrivilege } from './privileges.js';
 import { unloggedTable } from './table-options.js';
 import { nameLooksAlike, nameNeedsQuotes, nameShortened, reservedName } from './names.js';
 

@@ -29,7 +29,7 @@ import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
 import { CopyButton, SteadyButton } from '../../shared/buttons.js';
 import { ServiceError } from '../../service/send.js';
-import { quoteForShell } from '../../../kernel/shell.js';
+import { quoteForShell } from '../../../kernel/text.js';
 
 function Shape({ shape }: { shape: Outline['shapes'][number] }) {
   return (

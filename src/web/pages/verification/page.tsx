@@ -14,7 +14,7 @@ import { SteadyButton, CopyButton } from '../../shared/buttons.js';
 import type { WorkerResponse, Result, WorkerRequest, CheckpointEvent } from './messages.js';
 import { counted } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
-import { isPosition } from '../../../kernel/position.js';
+import { isPosition } from '../../../kernel/text.js';
 import { named } from '../../shared/name.js';
 
 /**

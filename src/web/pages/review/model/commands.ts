@@ -1,4 +1,4 @@
-import { quoteForShell } from '../../../../kernel/shell.js';
+import { quoteForShell } from '../../../../kernel/text.js';
 
 /**
  * Returns the review as a shell command. The token comes from the shell variable TOKEN. The body ends at a line END,

@@ -1,8 +1,11 @@
+/** Reads the arguments of commands: documents, and names of objects. */
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
-import { OperatorError } from '../kernel/operator-error.js';
 import { conflictLine } from '../http/formats.js';
-import type { Invocation } from './command.js';
+import { OperatorError } from '../kernel/problem.js';
+import { INVALID_LOCATION, parseLocation } from '../schema/model/location.js';
+import { OBJECT_KINDS, type ObjectName } from '../schema/model/objects.js';
+import { type Invocation, UsageError } from './command.js';
 
 export interface DocumentBody {
   type: string;
@@ -65,3 +68,32 @@ export async function readContent({ terminal }: Invocation, file: string): Promi
     throw new OperatorError(`${file} cannot be read (${cause.message}).`, { cause });
   });
 }
+
+/** The collection or field that an argument such as `posts` or `posts.title` names. */
+interface NamedObject {
+  collection: string;
+  field?: string;
+}
+
+/**
+ * Parses an argument.
+ * @throws UsageError
+ */
+export function parseObjectName(text: string): NamedObject {
+  const { collection, field } = parseLocation(text) ?? {};
+  if (typeof collection !== 'string')
+    throw new UsageError(`${JSON.stringify(text)} is not a valid place: ${INVALID_LOCATION}.`);
+  return typeof field === 'string' ? { collection, field } : { collection };
+}
+
+/**
+ * Parses the argument for an object other than a table: `view:active_posts`. Undefined if it names a collection or
+ * field.
+ */
+export function parseObjectKind(text: string): ObjectName | undefined {
+  const kind = OBJECT_KINDS.find((each) => text.startsWith(`${each}:`));
+  return kind && { kind, id: text.slice(kind.length + 1) };
+}
+
+/** Returns the argument that `parseObjectKind` reads. */
+export const objectArgument = ({ kind, id }: ObjectName): string => `${kind}:${id}`;

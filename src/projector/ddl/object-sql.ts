@@ -1,0 +1,234 @@
+/* Expressions for queries about the objects of a schema: their ids and their definitions. */
+import { EXECUTE, PUBLIC } from '../../schema/model/objects.js';
+import { type Sql, sql, join, literal } from './sql.js';
+
+/* Expressions for queries about a trigger `t` of pg_trigger, its table `c` and the namespace `n` of the table. */
+
+/** SQL for a name with double quotes unless it is plain. */
+const quoteUnlessPlain = (name: Sql): Sql => sql`CASE WHEN ${name}::text ~ '^[a-z_][a-z0-9_]*$'::text THEN ${name}::text
+    ELSE '"' || pg_catalog.replace(${name}::text, '"', '""') || '"' END`;
+
+/** SQL for the id of an object of the table `c`, like `idOnTable` of src/schema/model/objects.ts. */
+export const idOnTable = (name: Sql): Sql =>
+  sql`(${quoteUnlessPlain(name)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
+
+export const TRIGGER_ID = idOnTable(sql`t.tgname`);
+
+/** SQL condition: the trigger is not one that PostgreSQL created itself, for a constraint or for a partition. */
+export const IS_OBJECT = sql`(NOT t.tgisinternal AND t.tgparentid = 0::oid)`;
+
+const DEFINITION = sql`pg_catalog.pg_get_triggerdef(t.oid)`;
+
+/** SQL for the text before the trigger's name, and for the text between that name and the table. */
+const BEFORE_NAME = sql`pg_catalog.format('CREATE %sTRIGGER %I ', CASE WHEN t.tgconstraint <> 0::oid THEN 'CONSTRAINT ' ELSE '' END, t.tgname)`;
+const ON_TABLE = sql`pg_catalog.format(' ON %I.%I ', n.nspname, c.relname)`;
+
+const REST = sql`pg_catalog.substr(${DEFINITION}, pg_catalog.length(${BEFORE_NAME}) + 1)`;
+
+/**
+ * SQL for the server's definition without the names of the trigger and of its table: `BEFORE INSERT ON FOR EACH ROW …`.
+ * The events end before the first ON outside quotes, because a column of UPDATE OF can have any name.
+ */
+export const TRIGGER_EVENTS = sql`pg_catalog.substring(${REST}, '^((?:[^"]|"[^"]*")*?) ON '::text)`;
+export const TRIGGER_TAIL = sql`pg_catalog.substr(${REST}, pg_catalog.length(${TRIGGER_EVENTS}) + pg_catalog.length(${ON_TABLE}) + 1)`;
+export const TRIGGER_QUERY = sql`(${TRIGGER_EVENTS} || ' ON ' || ${TRIGGER_TAIL})`;
+
+/* Expressions for queries about a rule `r` of pg_rewrite, its table `c` and the namespace `n` of the table. */
+
+export const RULE_ID = idOnTable(sql`r.rulename`);
+
+/** SQL condition: the rule is not the query of a view. */
+export const IS_RULE = sql`(r.ev_type <> '1'::"char")`;
+
+export const RULE_EVENT = sql`CASE r.ev_type WHEN '2'::"char" THEN 'UPDATE' WHEN '3'::"char" THEN 'INSERT' ELSE 'DELETE' END`;
+
+/** Matches the output of pg_get_ruledef up to the table, which PostgreSQL qualifies: `CREATE RULE a AS ON INSERT TO b.c`. */
+const HEAD = sql`'^CREATE RULE (?:"(?:[^"]|"")*"|[^"\\s]+) AS\\s+ON \\w+ TO (?:"(?:[^"]|"")*"|[^".\\s]+)\\.(?:"(?:[^"]|"")*"|[^"\\s]+)'::text`;
+
+/** SQL for the server's definition after the table, without the semicolon: ` DO INSTEAD NOTHING`. */
+export const RULE_TAIL = sql`pg_catalog.rtrim(pg_catalog.regexp_replace(pg_catalog.pg_get_ruledef(r.oid), ${HEAD}, ''::text), ';'::text)`;
+
+/** SQL for the server's definition without the names of the rule and of its table. */
+export const RULE_QUERY = sql`('ON '::text || ${RULE_EVENT} || ${RULE_TAIL})`;
+
+/* Expressions for queries about a row `policy` of pg_policy, and about row security of a table `c`. */
+
+/** SQL for the id of a policy on the table `c`. */
+export const POLICY_ID: Sql = idOnTable(sql`policy.polname`);
+
+const ROLES = sql`(SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ' ORDER BY r.rolname COLLATE "C")
+    FROM pg_catalog.pg_roles r WHERE r.oid = ANY (policy.polroles))`;
+
+/** SQL for the definition of a policy after the table: `FOR SELECT TO a USING (…)`. Defaults are left out. */
+export const POLICY_TAIL: Sql = sql`pg_catalog.concat_ws(' ',
+    CASE WHEN NOT policy.polpermissive THEN 'AS RESTRICTIVE' END,
+    CASE policy.polcmd WHEN 'r' THEN 'FOR SELECT' WHEN 'a' THEN 'FOR INSERT' WHEN 'w' THEN 'FOR UPDATE' WHEN 'd' THEN 'FOR DELETE' END,
+    'TO ' || ${ROLES},
+    'USING (' || pg_catalog.pg_get_expr(policy.polqual, policy.polrelid) || ')',
+    'WITH CHECK (' || pg_catalog.pg_get_expr(policy.polwithcheck, policy.polrelid) || ')')`;
+
+/** SQL condition: a switch of the table is on. */
+export const HAS_ROW_SECURITY: Sql = sql`(c.relkind IN ('r', 'p') AND (c.relrowsecurity OR c.relforcerowsecurity))`;
+
+/** SQL for the definition of row security after the table. */
+export const ROW_SECURITY_TAIL: Sql = sql`pg_catalog.concat_ws(', ',
+    CASE WHEN c.relrowsecurity THEN 'ENABLE ROW LEVEL SECURITY' END,
+    CASE WHEN c.relforcerowsecurity THEN 'FORCE ROW LEVEL SECURITY' END)`;
+
+/* Expressions for queries about a statistics object `s` of pg_statistic_ext, its table `c` and their namespace `n`. */
+
+/** Statistics objects whose table is in the same namespace. */
+export const STATISTICS_FROM: Sql = sql`pg_catalog.pg_statistic_ext s JOIN pg_catalog.pg_class c ON c.oid = s.stxrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = s.stxnamespace AND n.oid = c.relnamespace`;
+
+/** SQL for the kinds in parentheses. Null for all kinds, and for one expression, which has no kinds. */
+const KIND_NAMES = sql`(SELECT '(' || pg_catalog.string_agg(k.name, ', ' ORDER BY k.name) || ')'
+    FROM (VALUES ('d'::"char", 'ndistinct'), ('f'::"char", 'dependencies'), ('m'::"char", 'mcv')) k (letter, name)
+   WHERE k.letter = ANY (s.stxkind) HAVING count(*) < 3)`;
+
+/**
+ * SQL for the definition after the name, from the parts of pg_get_statisticsobjdef. That function writes the schema of
+ * the table only if it is not in search_path.
+ */
+export const STATISTICS_TAIL: Sql = sql`pg_catalog.concat_ws(' ', ${KIND_NAMES}, 'ON', pg_catalog.pg_get_statisticsobjdef_columns(s.oid),
+    'FROM', pg_catalog.quote_ident(c.relname))`;
+
+/* Expressions for queries about a function, procedure or aggregate `p` of pg_proc and its namespace `n`. */
+
+/** SQL for the id of a routine `p`, like `routineId` of src/schema/model/objects.ts. */
+export const ROUTINE_ID = sql`CASE WHEN p.proname::text ~ '^[a-z_][a-z0-9_]*$'::text THEN p.proname::text
+    ELSE '"' || pg_catalog.replace(p.proname::text, '"', '""') || '"' END || '(' || pg_catalog.oidvectortypes(p.proargtypes) || ')'`;
+
+/** PostgreSQL accepts FUNCTION for an aggregate where it changes privileges and the owner. */
+export const ROUTINE_WORD = sql`CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END`;
+
+/** SQL for the label of the kind of a routine `p`. */
+export const ROUTINE_KIND = sql`CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'p' THEN 'procedure' ELSE 'function' END`;
+
+/* PostgreSQL prints no definition of an aggregate. These expressions build it from the row `g` of pg_aggregate. */
+
+/**
+ * The schema is written if PostgreSQL could find a function of another schema by the name alone. It is never written for
+ * an overload in the same schema, which regproc would do.
+ */
+const supportFunction = (oid: Sql): Sql => sql`(SELECT CASE WHEN pg_catalog.pg_function_is_visible(s.oid)
+      AND NOT EXISTS (SELECT FROM pg_catalog.pg_proc x
+        WHERE x.proname = s.proname AND x.pronamespace <> s.pronamespace AND pg_catalog.pg_function_is_visible(x.oid))
+    THEN pg_catalog.quote_ident(s.proname) ELSE pg_catalog.format('%I.%I', sn.nspname, s.proname) END
+  FROM pg_catalog.pg_proc s JOIN pg_catalog.pg_namespace sn ON sn.oid = s.pronamespace WHERE s.oid = ${oid}::oid)`;
+
+const SORT_OPERATOR = sql`(SELECT CASE WHEN pg_catalog.pg_operator_is_visible(o.oid) THEN o.oprname::text
+    ELSE pg_catalog.format('OPERATOR(%I.%s)', sn.nspname, o.oprname) END
+  FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_namespace sn ON sn.oid = o.oprnamespace WHERE o.oid = g.aggsortop)`;
+
+/** Null for the default of the kind of aggregate. */
+const modification = (
+  column: Sql,
+): Sql => sql`CASE WHEN ${column} = CASE g.aggkind WHEN 'n' THEN 'r' ELSE 'w' END::"char" THEN NULL
+    ELSE CASE ${column} WHEN 'r' THEN 'READ_ONLY' WHEN 's' THEN 'SHAREABLE' ELSE 'READ_WRITE' END END`;
+
+const type = (oid: Sql): Sql => sql`CASE WHEN ${oid} <> 0::oid THEN pg_catalog.format_type(${oid}, NULL) END`;
+
+const space = (column: Sql): Sql => sql`nullif(${column}, 0)::text`;
+
+/** The options in the order of the manual. An option without a value is omitted. */
+const OPTIONS: readonly [name: string, value: Sql][] = [
+  ['SFUNC', supportFunction(sql`g.aggtransfn`)],
+  ['STYPE', type(sql`g.aggtranstype`)],
+  ['SSPACE', space(sql`g.aggtransspace`)],
+  ['FINALFUNC', supportFunction(sql`g.aggfinalfn`)],
+  ['FINALFUNC_EXTRA', sql`CASE WHEN g.aggfinalextra THEN 'true' END`],
+  ['FINALFUNC_MODIFY', modification(sql`g.aggfinalmodify`)],
+  ['COMBINEFUNC', supportFunction(sql`g.aggcombinefn`)],
+  ['SERIALFUNC', supportFunction(sql`g.aggserialfn`)],
+  ['DESERIALFUNC', supportFunction(sql`g.aggdeserialfn`)],
+  ['INITCOND', sql`pg_catalog.quote_literal(g.agginitval)`],
+  ['MSFUNC', supportFunction(sql`g.aggmtransfn`)],
+  ['MINVFUNC', supportFunction(sql`g.aggminvtransfn`)],
+  ['MSTYPE', type(sql`g.aggmtranstype`)],
+  ['MSSPACE', space(sql`g.aggmtransspace`)],
+  ['MFINALFUNC', supportFunction(sql`g.aggmfinalfn`)],
+  ['MFINALFUNC_EXTRA', sql`CASE WHEN g.aggmfinalextra THEN 'true' END`],
+  ['MFINALFUNC_MODIFY', modification(sql`g.aggmfinalmodify`)],
+  ['MINITCOND', sql`pg_catalog.quote_literal(g.aggminitval)`],
+  ['SORTOP', SORT_OPERATOR],
+  ['PARALLEL', sql`CASE p.proparallel WHEN 's' THEN 'SAFE' WHEN 'r' THEN 'RESTRICTED' END`],
+  ['HYPOTHETICAL', sql`CASE g.aggkind WHEN 'h' THEN 'true' END`],
+];
+
+const AGGREGATE_TAIL = sql`(SELECT pg_catalog.format(E'(%s) (\n%s\n)', coalesce(nullif(pg_catalog.pg_get_function_arguments(p.oid), ''), '*'),
+    (SELECT pg_catalog.string_agg(pg_catalog.format('    %s = %s', o.name, o.value), E',\n' ORDER BY o.place)
+       FROM (VALUES ${join(
+         OPTIONS.map(
+           ([name, value], index) => sql`(${literal(String(index).padStart(2, '0'))}, ${literal(name)}, ${value})`,
+         ),
+         sql`, `,
+       )}) AS o (place, name, value) WHERE o.value IS NOT NULL))
+  FROM pg_catalog.pg_aggregate g WHERE g.aggfnoid = p.oid)`;
+
+/** SQL for the server's definition of a routine `p` of the namespace `n`, from its arguments on. */
+export const ROUTINE_TAIL = sql`CASE p.prokind WHEN 'a' THEN ${AGGREGATE_TAIL}
+  ELSE pg_catalog.rtrim(pg_catalog.substr(pg_catalog.pg_get_functiondef(p.oid),
+    pg_catalog.length(pg_catalog.format('CREATE OR REPLACE %s %I.%I', ${ROUTINE_WORD}, n.nspname, p.proname)) + 1), E' \n') END`;
+
+/*
+ * Expressions for queries about the privileges `granted` of one role on a table or a function, and the namespace `n` of
+ * the table or function.
+ */
+
+/**
+ * The privileges that the owner of `c` has granted, on the table and on columns. Without an access control list, the
+ * owner has all privileges, and nobody else has any.
+ */
+const GRANTS: Sql = sql`
+    SELECT x.grantee, x.privilege_type, NULL::name AS "column", x.is_grantable
+      FROM pg_catalog.aclexplode(c.relacl) x WHERE x.grantor = c.relowner
+    UNION ALL SELECT x.grantee, x.privilege_type, a.attname, x.is_grantable
+      FROM pg_catalog.pg_attribute a CROSS JOIN LATERAL pg_catalog.aclexplode(a.attacl) x
+     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND x.grantor = c.relowner`;
+
+const ON_TABLES: Sql = sql`
+  SELECT 'pg_catalog.pg_class'::regclass::oid AS catalog, c.oid, c.relnamespace AS namespace, c.relname AS name,
+         NULL::text AS routine, c.relowner AS owner, g.grantee, g.role, g.list, ${idOnTable(sql`g.role`)} AS id
+    FROM pg_catalog.pg_class c CROSS JOIN LATERAL (
+      SELECT e.grantee, CASE e.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(e.grantee)::text END AS role,
+             pg_catalog.json_agg(e.element ORDER BY e.privilege_type COLLATE "C", e.of_columns, e.is_grantable)::text AS list
+        FROM (SELECT g.grantee, g.privilege_type, g."column" IS NOT NULL AS of_columns, g.is_grantable,
+                     pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', g.privilege_type,
+                       'columns', pg_catalog.json_agg(g."column" ORDER BY g."column") FILTER (WHERE g."column" IS NOT NULL),
+                       'grantable', CASE WHEN g.is_grantable THEN true END)) AS element
+                FROM (${GRANTS}) g GROUP BY 1, 2, 3, 4) e
+       GROUP BY e.grantee) g
+   WHERE c.relkind IN ('r', 'p', 'v', 'm')`;
+
+/** SQL for the id of the privileges of a role on a routine `p`, like `idOnRoutine` of src/schema/model/objects.ts. */
+export const idOnRoutine = (role: Sql): Sql => sql`(${quoteUnlessPlain(role)} || ' on ' || ${ROUTINE_ID})`;
+
+/** SQL condition: PostgreSQL did not create the routine `p` itself, for a range type. */
+export const IS_OWN_ROUTINE: Sql = sql`NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.deptype = 'i')`;
+
+/**
+ * Without an access control list, PUBLIC has EXECUTE. Only the opposite is an object. It has an empty list, and does not
+ * exist while any role grants EXECUTE to PUBLIC.
+ */
+const ON_ROUTINES: Sql = sql`
+  SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, p.pronamespace, p.proname, ${ROUTINE_ID}, p.proowner, g.grantee, g.role, g.list, ${idOnRoutine(sql`g.role`)}
+    FROM pg_catalog.pg_proc p CROSS JOIN LATERAL (
+      SELECT x.grantee, pg_catalog.pg_get_userbyid(x.grantee)::text AS role,
+             pg_catalog.json_build_array(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', ${literal(EXECUTE)},
+               'grantable', CASE WHEN x.is_grantable THEN true END)))::text AS list
+        FROM pg_catalog.aclexplode(p.proacl) x WHERE x.grantor = p.proowner AND x.grantee <> 0::oid
+      UNION ALL SELECT 0::oid, ${literal(PUBLIC)}, '[]'
+       WHERE NOT EXISTS (SELECT FROM pg_catalog.aclexplode(p.proacl) x WHERE x.grantee = 0::oid)) g
+   WHERE p.proacl IS NOT NULL AND ${IS_OWN_ROUTINE}`;
+
+/** Lists of privileges as JSON, one for each role: `[{"name": "UPDATE", "columns": ["name"]}]`. */
+export const PRIVILEGES_FROM: Sql = sql`(${ON_TABLES} UNION ALL ${ON_ROUTINES}) granted
+    JOIN pg_catalog.pg_namespace n ON n.oid = granted.namespace`;
+
+/** SQL condition: the privileges are those of another role than the owner and than the account of the service. */
+export const IS_PRIVILEGES: Sql = sql`(granted.grantee <> granted.owner
+    AND pg_catalog.pg_get_userbyid(granted.grantee) <> current_user)`;
+
+export const PRIVILEGES_ID: Sql = sql`granted.id`;
