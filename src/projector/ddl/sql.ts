@@ -4,7 +4,7 @@
  */
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
-import { fitsNameLimit } from '../../schema/model/constraint-names.js';
+import { fitsNameLimit } from '../../schema/model/name-length.js';
 import {
   type Definition,
   KINDS,

@@ -2,8 +2,8 @@
  * Derives the names of constraints and indexes from the table, the field and the purpose, so that they need not be
  * stored.
  */
-import { hash } from 'node:crypto';
 import type { ColumnExtras } from './extras.js';
+import { MAX_NAME_BYTES, truncateBytes, fitName, withHash } from './name-length.js';
 import { type CollectionNode, type State, extrasOf, hasColumn, primaryKeyOf, tableNameOf } from './state.js';
 
 /** Returns PostgreSQL's default name of a primary key, at most 63 bytes. */
@@ -100,56 +100,4 @@ export function postgresName(table: string, column: string, suffix: string): str
     else second -= 1;
   }
   return `${truncateBytes(table, first)}_${truncateBytes(column, second)}${suffix}`;
-}
-
-/* Shortens names to PostgreSQL's length limit. The admin app uses these functions too, so they need no state. */
-
-/** PostgreSQL truncates longer names. */
-export const MAX_NAME_BYTES = 63;
-
-const utf8 = new TextEncoder();
-
-const bytesOf = (text: string): number => utf8.encode(text).length;
-
-/**
- * Returns the default name of a foreign key. The name must be unique only in its table, so it contains a hash only if
- * it would be too long.
- */
-export function foreignKeyName(collection: string, field: string): string {
-  return fitName(`${collection}_${field}`, '_foreign', `${collection}\0${field}`);
-}
-
-/**
- * Returns the name of `base` and `suffix`. If PostgreSQL would truncate the name, it is shortened and gets a hash of
- * `key`.
- */
-function fitName(base: string, suffix: string, key: string): string {
-  const name = base + suffix;
-  return fitsNameLimit(name) ? name : withHash(base, suffix, key);
-}
-
-/** Shortens `base` and inserts a hash of `key` before the suffix. */
-function withHash(base: string, suffix: string, key: string): string {
-  const end = `_${hash('sha256', key).slice(0, 8)}${suffix}`;
-  return truncateBytes(base, MAX_NAME_BYTES - end.length) + end;
-}
-
-/**
- * True if PostgreSQL does not truncate the name. A UTF-16 unit has at most 3 bytes, so short names need no counting.
- */
-export function fitsNameLimit(name: string): boolean {
-  return name.length * 3 <= MAX_NAME_BYTES || bytesOf(name) <= MAX_NAME_BYTES;
-}
-
-/** Returns the longest prefix of whole characters with at most `bytes` bytes in UTF-8. */
-function truncateBytes(text: string, bytes: number): string {
-  if (bytesOf(text) <= bytes) return text;
-  let length = 0;
-  let end = 0;
-  for (const character of text) {
-    length += bytesOf(character);
-    if (length > bytes) break;
-    end += character.length;
-  }
-  return text.slice(0, end);
 }

@@ -1,5 +1,5 @@
 import { invisibleFault, surrogateFault } from '../../kernel/text.js';
-import { fitsNameLimit, MAX_NAME_BYTES } from '../model/constraint-names.js';
+import { fitsNameLimit, MAX_NAME_BYTES } from '../model/name-length.js';
 import { invalidProblem, type Path, type Problem } from '../../kernel/problem.js';
 import { isSystemCollection } from '../model/system-collections.js';
 

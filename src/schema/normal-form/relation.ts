@@ -24,7 +24,7 @@ import {
   type CheckUnknownMember,
 } from './checks.js';
 import { type ReadOptions, startReading } from './options.js';
-import { foreignKeyName } from '../model/constraint-names.js';
+import { foreignKeyName } from '../model/name-length.js';
 import { identifierFault } from './names.js';
 
 /* Convert between the two forms of a relation. The flat form is that of this service. The nested form has

@@ -2,7 +2,7 @@
    command does, and the event contains the result. */
 import { invertMap } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
-import { foreignKeyName } from '../model/constraint-names.js';
+import { foreignKeyName } from '../model/name-length.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema, Collection } from '../model/model.js';
 import {

@@ -1,5 +1,5 @@
 /** Renames in documents. As in the service, every member that equals the old name is changed. */
-import { foreignKeyName } from '../../schema/model/constraint-names.js';
+import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 
 /** Maps old names to new names. */

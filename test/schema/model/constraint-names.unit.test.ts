@@ -7,8 +7,8 @@ import {
   primaryKeyName,
   primaryKeyNameOf,
   uniqueName,
-  foreignKeyName,
 } from '../../../src/schema/model/constraint-names.js';
+import { foreignKeyName } from '../../../src/schema/model/name-length.js';
 import type { Collection } from '../../../src/schema/model/model.js';
 import { stateOf } from '../invariants/states.js';
 

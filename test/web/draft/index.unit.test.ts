@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { foreignKeyName } from '../../../src/schema/model/constraint-names.js';
+import { foreignKeyName } from '../../../src/schema/model/name-length.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
 import type { State } from '../../../src/schema/model/state.js';

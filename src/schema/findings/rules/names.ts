@@ -2,7 +2,7 @@ import { hasColumn, hasTable, extrasOf } from '../../model/state.js';
 import type { Observation, PlannedEvent, Rule, FieldChange } from '../model.js';
 import { labelOf, findAdded } from './common.js';
 import { isRename } from '../../model/events.js';
-import { MAX_NAME_BYTES } from '../../model/constraint-names.js';
+import { MAX_NAME_BYTES } from '../../model/name-length.js';
 
 /* Checks new names of tables and renamed columns. The rules for fields check names of new columns. */
 

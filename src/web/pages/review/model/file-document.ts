@@ -1,6 +1,6 @@
 /* The parts of a snapshot file that belong to a collection. Pure. */
 import { isObject } from '../../../../kernel/json.js';
-import { foreignKeyName } from '../../../../schema/model/constraint-names.js';
+import { foreignKeyName } from '../../../../schema/model/name-length.js';
 
 const PARTS = ['collections', 'fields', 'relations'] as const;
 
