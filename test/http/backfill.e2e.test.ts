@@ -170,7 +170,7 @@ describe('the backfill of a field', () => {
       for (const [create, drop] of obstacles) {
         for (const statement of String(create).split(/;\n/)) await api.sql(statement);
         const { message } = await refused('status', body);
-        expect(message).to.contain('a trigger or a rule of the table prevented that rows were filled');
+        expect(message).to.contain('a trigger or a rule of the table prevented rows from being filled');
         await api.sql(String(drop));
       }
       expect(await values('status'), 'nothing was filled').to.deep.equal([null, 'paid', null]);

@@ -93,7 +93,7 @@ describe('an online backfill', () => {
     const body = { meta: { note: 'As paid' }, backfill: { value: 'new' } };
     const { id } = await online.open('PATCH', `/fields/${table}/status`, body);
     const { errors } = await online.ended(id, 'failed');
-    expect(errors?.[0]?.message).to.contain('prevented that rows were filled');
+    expect(errors?.[0]?.message).to.contain('prevented rows from being filled');
     await api.sql(`DROP FUNCTION keep_${table} CASCADE`);
   });
 

@@ -52,4 +52,4 @@ select $1::uuid, $2, $3, $4::jsonb where (
   select count(*) from ${own.presets} where user_id = $1 and (depth, folder) <> ($2, $3)) < ${DIAGRAMS_PER_USER}
 on conflict (user_id, depth, folder) do update set places = excluded.places`;
 
-const TOO_MANY = `You have saved ${DIAGRAMS_PER_USER} arrangements, the maximum. Reset another one first.`;
+const TOO_MANY = `You have saved ${DIAGRAMS_PER_USER} arrangements, the maximum. Reset one of them first.`;

@@ -4,6 +4,7 @@ import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } from '../../schema/model/objects.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
+import { storageWord } from '../ddl/table-options.js';
 import { ROUTINE_ID, IS_RULE, RULE_ID } from '../ddl/object-sql.js';
 import { isLocked } from '../../postgres/errors.js';
 
@@ -42,8 +43,7 @@ const RESTORING = sql`
   UNION ALL SELECT 2, pg_catalog.format('ALTER MATERIALIZED VIEW %s ALTER COLUMN %I SET %s', ${NAME}, a.attname, o.text)
     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid, LATERAL (VALUES
            (CASE WHEN a.attstattarget >= 0 THEN pg_catalog.format('STATISTICS %s', a.attstattarget) END),
-           (CASE WHEN a.attstorage <> t.typstorage THEN pg_catalog.format('STORAGE %s',
-             CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END) END),
+           (CASE WHEN a.attstorage <> t.typstorage THEN pg_catalog.format('STORAGE %s', ${storageWord(sql`a.attstorage`)}) END),
            (CASE a.attcompression WHEN 'p' THEN 'COMPRESSION pglz' WHEN 'l' THEN 'COMPRESSION lz4' END),
            (pg_catalog.format('(%s)', nullif(pg_catalog.array_to_string(a.attoptions, ', '), '')))) o (text)
    WHERE c.relkind = 'm' AND a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND o.text <> '()'

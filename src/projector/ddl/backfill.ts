@@ -35,7 +35,7 @@ export const updateRows = (table: Sql, filled: FilledColumn, rows = sql``): Sql 
   sql`UPDATE ${table} ${ROW} SET ${ident(filled.column)} = ${filled.value}${rows} ${lacksValue(filled)}`;
 
 /** The reason for which a backfill fails. */
-export const PREVENTED = 'a trigger or a rule of the table prevented that rows were filled';
+export const PREVENTED = 'a trigger or a rule of the table prevented rows from being filled';
 
 /** Fills the rows, and raises an error if a trigger or a rule prevented that. NOT NULL finds such rows by itself. */
 function fillRows(table: Sql, filled: FilledColumn, isRequired: boolean): Sql {

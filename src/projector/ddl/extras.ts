@@ -192,7 +192,7 @@ export function attachPartitionWithRows(change: Change, partition: NonNullable<T
 }
 
 /*
- * A new type of a column. PostgreSQL then writes its constraints and indexes anew, with casts from the new type. After
+ * When a column gets a new type, PostgreSQL rewrites the constraints and indexes that use it, with casts from the new type. After
  * several new types, such a definition can differ from the one that the stored text would get now: `amount > 0` of a
  * numeric column becomes `amount::numeric > 0` for an integer column, and stays so for a real column.
  */
@@ -224,7 +224,7 @@ export function keepDefinitions(change: Change, column: string): Step[] {
   END`;
   const names = [...checks, ...own].map((each) => each.name).join(', ');
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 4 + 4 * (checks.length + own.length) } as const;
-  return [step(sql`DO ${block(body)}`, `keep the definitions of ${names} of ${change.event.collection}`, costs)];
+  return [step(sql`DO ${block(body)}`, `keep the definitions of ${names} on ${change.event.collection}`, costs)];
 }
 
 function hasExpression(definition: string): boolean {

@@ -122,8 +122,8 @@ const CHANGES_SEQUENCE = /^\/schema(?:$|\/(?:has_auto_increment|default_value|ex
 type Accepted = Omit<Change, 'event'> & { event: LogEvent; events: readonly LogEvent[] };
 
 /**
- * A column that someone changed by hand may have a new sequence, which starts before the values of the rows. A column that
- * got a new type together with that of the parent table is used by constraints and indexes of its own table.
+ * A column that someone changed by hand may have a new sequence, which starts before the values of the rows. If a column
+ * gets a new type with its parent's, constraints and indexes of its own table may use it.
  */
 function planAccepted({ events, ...accepted }: Accepted): Statement[] {
   const { event } = accepted;

@@ -4,7 +4,8 @@ import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { type ColumnSetting, NO_OPTIONS, TOAST, type TableOptions } from '../../schema/sql-text/table-options.js';
 import { type Sql, block, ident, integer, join, literal, qualified, sql } from './sql.js';
 
-const storageWord = (letter: Sql): Sql =>
+/** SQL for the word of SET STORAGE. @param letter a value of `attstorage` or `typstorage` */
+export const storageWord = (letter: Sql): Sql =>
   sql`CASE ${letter} WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END`;
 
 /** SQL for the settings of the columns of the table `c`. */

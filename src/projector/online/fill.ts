@@ -85,7 +85,7 @@ interface VisitedBatch {
 
 /**
  * @returns null if the batch must be repeated, because a session has locked or changed one of its rows
- * @throws PreparationRefused if a trigger of the table prevented that a row was filled
+ * @throws PreparationRefused if a trigger of the table prevented a row from being filled
  */
 async function fillBatch(
   context: StepContext,

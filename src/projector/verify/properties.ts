@@ -4,6 +4,7 @@ import { createTimeSlice } from '../../kernel/event-loop.js';
 import { PUBLIC } from '../../schema/model/objects.js';
 import { idOnRoutine, idOnTable } from '../ddl/object-sql.js';
 import { type Sql, literal, sql } from '../ddl/sql.js';
+import { storageWord } from '../ddl/table-options.js';
 
 /** A property that a change altered. */
 export interface ChangedProperty {
@@ -118,8 +119,7 @@ WITH relation AS (
   SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, o.property, o.value
     FROM attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid, LATERAL (VALUES
            ('statistics target', CASE WHEN a.attstattarget >= 0 THEN a.attstattarget::text END),
-           ('storage', CASE WHEN a.attstorage <> t.typstorage THEN
-             CASE a.attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END END),
+           ('storage', CASE WHEN a.attstorage <> t.typstorage THEN ${storageWord(sql`a.attstorage`)} END),
            ('compression', CASE a.attcompression WHEN 'p' THEN 'pglz' WHEN 'l' THEN 'lz4' END),
            ('options', pg_catalog.array_to_string(a.attoptions, ', '))) o (property, value)
    WHERE o.value IS NOT NULL AND NOT EXISTS (SELECT FROM relation r WHERE r.oid = a.attrelid AND r.relkind IN ('r', 'p') AND ${HAS_LOGGED_OPTIONS})

@@ -86,6 +86,15 @@ describe('definitions that use a column whose type changes', () => {
     ]);
   });
 
+  it('are kept if columns have the names of variables of the statement', async () => {
+    await adopt(`CREATE TABLE prices (id integer PRIMARY KEY, amount numeric(8,2), found integer, note integer, expected integer,
+      CONSTRAINT most CHECK (amount > found AND note < expected AND amount < 9.5))`);
+    await retype('integer');
+    await retype('float');
+    await expectNoDrift();
+    expect((await definitions())[0]).to.contain('(amount < (9.5)::double precision)');
+  });
+
   it('must fit the new type, and nothing changes otherwise', async () => {
     await adopt('CREATE TABLE prices (id integer PRIMARY KEY, amount numeric(8,2) CHECK (amount > 0))');
     await retype('integer');

@@ -45,7 +45,7 @@ describe('a plan', () => {
       'DO -- drop index w of t: index t.w, t ACCESS EXCLUSIVE, 2 entries, drops index w',
       'ALTER TABLE IF EXISTS "public"."t" DROP COLUMN IF EXISTS "g" -- drop column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, drops column g',
       'ALTER TABLE "public"."t" ALTER COLUMN "a" TYPE bigint USING "a"::bigint -- alter column t.a: type: column t.a, t ACCESS EXCLUSIVE, 8 entries, rewrites',
-      'DO -- keep the definitions of l of t: column t.a, t ACCESS EXCLUSIVE, 8 entries',
+      'DO -- keep the definitions of l on t: column t.a, t ACCESS EXCLUSIVE, 8 entries',
       'ALTER TABLE "public"."t" ADD COLUMN "g" integer GENERATED ALWAYS AS (a + 1) STORED -- add column t.g: column t.g, t ACCESS EXCLUSIVE, 5 entries, rewrites, may fail',
       'ALTER TABLE "public"."t" ADD CONSTRAINT "t_g_unique" UNIQUE ("g") -- make t.g unique: constraint t.t_g_unique, t ACCESS EXCLUSIVE, 3 entries, may fail',
       'CREATE INDEX "t_g_index" ON "public"."t" ("g") -- create index on t.g: index t.t_g_index, t SHARE, 2 entries, prepared as index t_g_index false ("g")',
