@@ -1,5 +1,7 @@
-// This import comes first, so that component styles override those of the library.
-import './app/styles.js';
+// The styles come first and in this order, so that those of the app and of components override those of the library.
+import '@mantine/core/styles.css';
+import '@mantine/spotlight/styles.css';
+import './app/styles.css';
 import { setNonce } from 'get-nonce';
 import { createRoot } from 'react-dom/client';
 import { MantineProvider, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
 import type { Graph, Table, PlacedGraph, Point } from '../../src/web/pages/schema/graph/graph.js';
-import { svgOf } from '../../src/web/pages/schema/diagram/svg-export.js';
+import { svgOf } from '../../src/web/pages/schema/diagram/exports.js';
 import { placeSteadily } from '../../src/web/pages/schema/replay/steady-layout.js';
 
 const table = (name: string, rows = 2): Table =>

@@ -2,13 +2,25 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
 import { readCompareSearch } from '../pages/compare/search.js';
-import { readObjectsSearch } from '../pages/objects/search.js';
 import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
+import { readSchemaSearch } from '../pages/schema/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
 import { NotFound } from '../shared/page.js';
-import { readSchemaSearch } from '../pages/schema/search.js';
 import { Shell } from './shell.js';
+
+interface ObjectsSearch {
+  /** The object that is shown. */
+  kind?: string;
+  id?: string;
+  /** Opens the form for a new object. */
+  new?: true;
+}
+
+const readObjectsSearch = ({ kind, id, new: isNew }: Record<string, unknown>): ObjectsSearch => ({
+  ...(typeof kind === 'string' && (typeof id === 'string' || typeof id === 'number') && { kind, id: String(id) }),
+  ...(isNew === true && { new: true }),
+});
 
 interface NewSearch {
   as?: 'folder';

@@ -22,7 +22,7 @@ import {
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Heading } from 'docs:headings';
 import { Glyph, MaterialIcon } from '../shared/glyph.js';
-import { withDraft } from '../draft/collection-list.js';
+import { withDraft } from '../draft/marked-documents.js';
 import { useDraft } from '../draft/store.js';
 import { collectionsQuery, fieldNamesQuery, infoQuery } from '../service/queries.js';
 import { hasAbility, type ListedCollection, type FieldDocument } from '../service/types.js';

@@ -1,10 +1,10 @@
 import { invertMap } from '../../kernel/inverse.js';
-import { type Json, jsonEqual } from '../../kernel/json.js';
+import { type Json, jsonEqual, isObject } from '../../kernel/json.js';
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
 import type { Backfill } from '../../schema/model/backfill.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import { type Difference, mergeSides, overlayMembers } from './merge.js';
+import { discard, createRenamer } from './edits.js';
 import {
   type Documents,
   type Draft,
@@ -16,8 +16,6 @@ import {
   memberKey,
   renamedKeys,
 } from './model.js';
-import { createRenamer } from './rename.js';
-import { discard } from './edits.js';
 
 /** The current state of a draft's collections, with their fields and relations. */
 export interface Head {
@@ -184,4 +182,70 @@ function withMember(document: object, [first = '', ...rest]: readonly string[], 
   else if (value === undefined) delete members[first];
   else members[first] = value;
   return members;
+}
+
+/* Three-way merge of documents, member by member. */
+
+/** A member that both sides changed. `undefined` means that the member does not exist. */
+interface Difference {
+  /** The path of the member. Empty if the whole document was created or removed. */
+  path: string[];
+  base: unknown;
+  mine: unknown;
+  theirs: unknown;
+}
+
+interface Sides {
+  was: Members;
+  mine: Members;
+  now: Members;
+}
+
+type Members = { [member: string]: unknown };
+
+const STRUCTURED = ['meta', 'schema'];
+
+/**
+ * Applies the changes from `was` to `mine` to `now`. `meta` and `schema` are merged member by member. Reports
+ * conflicts.
+ */
+export function mergeSides(
+  sides: { was: object; mine: object; now: object },
+  report: (found: Difference) => void,
+): object {
+  const { was, mine, now } = sides as Sides;
+  const [result, deep] = [{ ...now }, STRUCTURED.filter((member) => isDeep(sides as Sides, member))];
+  for (const member of deep) {
+    const inner = { was: was[member], mine: mine[member], now: now[member] } as Sides;
+    result[member] = mergedMembers(inner, (conflict) => report({ ...conflict, path: [member, ...conflict.path] }));
+  }
+  const others = (document: Members) =>
+    Object.fromEntries(Object.entries(document).filter(([member]) => !deep.includes(member)));
+  const flat = mergedMembers({ was: others(was), mine: others(mine), now: others(now) }, report);
+  return { ...flat, ...Object.fromEntries(deep.map((member) => [member, result[member]])) };
+}
+
+const isDeep = ({ was, mine, now }: Sides, member: string): boolean =>
+  [was, mine, now].every((document) => isObject(document[member]));
+
+function mergedMembers({ was, mine, now }: Sides, report: (found: Difference) => void): Members {
+  const result = { ...now };
+  for (const member of new Set([...Object.keys(was), ...Object.keys(mine)])) {
+    const [base, own, theirs] = [was[member], mine[member], now[member]];
+    if (jsonEqual(base, own)) continue;
+    if (!jsonEqual(base, theirs) && !jsonEqual(own, theirs)) report({ path: [member], base, mine: own, theirs });
+    if (own === undefined) delete result[member];
+    else result[member] = own;
+  }
+  return result;
+}
+
+/** Returns `base` with the members of an incomplete document. */
+function overlayMembers(now: object, base: object): object {
+  const merged = (from: unknown, what: unknown) => (isObject(from) && isObject(what) ? { ...from, ...what } : what);
+  const members = Object.entries(base).map(([member, value]) => [
+    member,
+    STRUCTURED.includes(member) ? merged((now as Members)[member], value) : value,
+  ]);
+  return { ...now, ...(Object.fromEntries(members) as object) };
 }

@@ -1,6 +1,17 @@
-import { byDraftNames } from './diff.js';
-import { mergeSides } from './merge.js';
-import { type Documents, type Draft, type Edit, type Part, collectionOfKey, formerName, keyOf } from './model.js';
+import type { Collection } from '../../schema/model/model.js';
+import type { ListedCollection } from '../service/types.js';
+import { byDraftNames, mergeSides } from './diff.js';
+import {
+  type Documents,
+  type Draft,
+  type Edit,
+  type Part,
+  collectionOfKey,
+  formerName,
+  keyOf,
+  collectionOf,
+  isEmpty,
+} from './model.js';
 
 export type Mark = 'made' | 'changed' | 'removed' | 'renamed';
 
@@ -62,3 +73,22 @@ function documentNow<T extends object>(edit: Edit<T> | undefined, now: T): T {
 /** Returns the documents by `keyOf`, in their order. */
 export const byKey = <P extends Part>(part: P, all: readonly MarkedDocument<Documents[P]>[]) =>
   new Map(all.map((each) => [keyOf[part](each.document), each]));
+
+/* Applies the draft to lists of collections. */
+
+/**
+ * Returns the members that lists contain. Of the schema, a list contains only the name of the table, or null for a
+ * folder.
+ */
+export const listedOf = ({ collection, meta, schema }: Collection): ListedCollection => ({
+  collection,
+  meta: { collection, ...meta },
+  schema: schema && { name: collection },
+});
+
+/** Returns the collections with the draft applied. Removed collections are not included. */
+export function withDraft(draft: Draft, listed: readonly ListedCollection[]): readonly ListedCollection[] {
+  if (isEmpty(draft)) return listed;
+  const all = withDraftMarks(draft, 'collections', listed.map(collectionOf));
+  return all.flatMap(({ document, mark }) => (mark === 'removed' ? [] : [listedOf(document)]));
+}

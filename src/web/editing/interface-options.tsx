@@ -1,10 +1,29 @@
 /** The inputs for the options of an interface or a display. */
-import { Fieldset, Input, Stack, Switch } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import {
+  Fieldset,
+  Input,
+  Stack,
+  Switch,
+  Alert,
+  Badge,
+  Checkbox,
+  Chip,
+  Divider,
+  Group,
+  NativeSelect,
+  NumberInput,
+  Radio,
+  Slider,
+  Text,
+  TextInput,
+  Textarea,
+} from '@mantine/core';
+import { type ReactNode, useState, type ReactElement } from 'react';
 import { useWatch } from 'react-hook-form';
 import { isObject } from '../../kernel/json.js';
 import type { InputKind } from '../../schema/model/model.js';
-import { FieldPreview } from './field-preview.js';
+import { MaterialIcon } from '../shared/glyph.js';
+import classes from './editor-frame.module.css';
 import type { InterfaceDescription, InterfaceOption } from './interfaces.js';
 import type { Member } from './members.js';
 import { RowsInput } from './rows-input.js';
@@ -135,5 +154,200 @@ function ChoicesInput({ label, value, onChange }: { label: string } & Pick<Optio
       addLabel="Add a choice"
       removeLabelOf={(_choice, index) => `Remove choice ${index + 1}`}
     />
+  );
+}
+
+/* Shows how a form and a list present the field, with sample values. */
+
+type Options = Readonly<Record<string, unknown>>;
+
+interface Sample {
+  options: Options;
+  /** The type of the field. */
+  type: string;
+}
+
+const textOf = (options: Options, name: string): string => {
+  const value = options[name];
+  return typeof value === 'string' ? value : '';
+};
+
+const numberOf = (options: Options, name: string, otherwise: number): number => {
+  const value = options[name];
+  return typeof value === 'number' ? value : otherwise;
+};
+
+/** Returns the texts of the choices, or two samples. */
+function choiceTexts({ choices }: Options): string[] {
+  const texts = (Array.isArray(choices) ? choices : [])
+    .filter(isObject)
+    .flatMap(({ text, value }) => [text, value].find((each) => typeof each === 'string' && each !== '') ?? [])
+    .map(String);
+  return texts.length > 0 ? texts : ['First choice', 'Second choice'];
+}
+
+const NUMBER_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'float', 'decimal']);
+
+const sampleText = (type: string): string =>
+  NUMBER_TYPES.has(type) ? '42' : type === 'uuid' ? '6f1e0c1a-52f0-4a8c-9c1b-0d3f6a1b2c3d' : 'Sample text';
+
+const sampleTime = (type: string, { options }: Sample): string => {
+  const time = options['includeSeconds'] === true ? '09:30:15' : '09:30';
+  return type === 'date' ? '2026-03-14' : type === 'time' ? time : `2026-03-14 ${time}`;
+};
+
+const iconOf = (options: Options, name: string): ReactNode =>
+  textOf(options, name) === '' ? undefined : <MaterialIcon name={textOf(options, name)} otherwise="" size={18} />;
+
+const Plain = ({ options, type }: Sample) => {
+  const placeholder = textOf(options, 'placeholder');
+  return (
+    <TextInput
+      aria-label="Preview"
+      readOnly
+      type={options['masked'] === true ? 'password' : 'text'}
+      placeholder={placeholder}
+      value={placeholder === '' ? sampleText(type) : ''}
+      leftSection={iconOf(options, 'iconLeft')}
+      rightSection={iconOf(options, 'iconRight')}
+    />
+  );
+};
+
+const LongText = ({ options }: Sample) => (
+  <Textarea aria-label="Preview" readOnly rows={2} placeholder={textOf(options, 'placeholder')} />
+);
+
+const Dropdown = ({ options }: Sample) => (
+  <NativeSelect
+    aria-label="Preview"
+    data={[...(options['allowNone'] === true ? ['—'] : []), ...choiceTexts(options)]}
+    leftSection={iconOf(options, 'icon')}
+  />
+);
+
+const Several = ({ options }: Sample) => (
+  <Stack gap={6}>
+    {choiceTexts(options).map((text, index) => (
+      <Checkbox key={text} label={text} checked={index === 0} readOnly />
+    ))}
+  </Stack>
+);
+
+/** How the form of an item presents the field, by interface. */
+const INTERFACES: Readonly<Record<string, (sample: Sample) => ReactElement>> = {
+  input: Plain,
+  'input-hash': Plain,
+  'input-autocomplete-api': Plain,
+  'input-multiline': LongText,
+  'input-rich-text-html': LongText,
+  'input-rich-text-md': LongText,
+  'input-code': LongText,
+  boolean: ({ options }) => <Checkbox readOnly checked label={textOf(options, 'label') || 'Enabled'} />,
+  datetime: (sample) => <TextInput aria-label="Preview" readOnly value={sampleTime(sample.type, sample)} />,
+  numeric: ({ options }) => (
+    <NumberInput aria-label="Preview" readOnly value={42} placeholder={textOf(options, 'placeholder')} />
+  ),
+  slider: ({ options }) => {
+    const [min, max] = [numberOf(options, 'minValue', 0), numberOf(options, 'maxValue', 100)];
+    return (
+      <Slider
+        thumbLabel="Preview"
+        min={min}
+        max={max}
+        step={numberOf(options, 'stepInterval', 1)}
+        value={(min + max) / 2}
+        labelAlwaysOn={options['alwaysShowValue'] === true}
+      />
+    );
+  },
+  tags: ({ options: { presets } }) => (
+    <Group gap={6}>
+      {(Array.isArray(presets) && presets.length > 0 ? presets.map(String) : ['tag', 'other tag']).map((tag) => (
+        <Chip key={tag} size="xs" checked={false}>
+          {tag}
+        </Chip>
+      ))}
+    </Group>
+  ),
+  'select-dropdown': Dropdown,
+  'select-multiple-dropdown': Dropdown,
+  'select-multiple-checkbox': Several,
+  'select-radio': ({ options }) => (
+    <Stack gap={6}>
+      {choiceTexts(options).map((text, index) => (
+        <Radio key={text} label={text} checked={index === 0} readOnly />
+      ))}
+    </Stack>
+  ),
+  'presentation-divider': ({ options }) => (
+    <Divider
+      label={textOf(options, 'title') || 'Title'}
+      labelPosition="left"
+      color={textOf(options, 'color') || 'gray'}
+    />
+  ),
+  'presentation-notice': ({ options }) => <Alert>{textOf(options, 'text') || 'Text of the notice'}</Alert>,
+};
+
+const Formatted = ({ options, type }: Sample) => (
+  <Text
+    size="sm"
+    component="span"
+    fw={options['bold'] === true ? 700 : undefined}
+    fs={options['italic'] === true ? 'italic' : undefined}
+    style={{ color: textOf(options, 'color') || undefined, background: textOf(options, 'background') || undefined }}
+  >
+    {textOf(options, 'prefix')}
+    {options['masked'] === true ? '••••••' : sampleText(type)}
+    {textOf(options, 'suffix')}
+  </Text>
+);
+
+/** How a list of items presents a value of the field, by display. */
+const DISPLAYS: Readonly<Record<string, (sample: Sample) => ReactElement>> = {
+  raw: ({ type }) => <Text size="sm">{sampleText(type)}</Text>,
+  'formatted-value': Formatted,
+  boolean: ({ options }) => (
+    <Text size="sm">
+      {textOf(options, 'labelOn') || 'Yes'}, {textOf(options, 'labelOff') || 'No'}
+    </Text>
+  ),
+  datetime: (sample) => (
+    <Text size="sm">{sample.options['relative'] === true ? '3 days ago' : sampleTime(sample.type, sample)}</Text>
+  ),
+  labels: ({ options }) => (
+    <Group gap={6}>
+      {choiceTexts(options).map((text) => (
+        <Badge key={text} variant="default" tt="none">
+          {text}
+        </Badge>
+      ))}
+    </Group>
+  ),
+  rating: ({ options }) => <Text size="sm">{options['simple'] === true ? '4' : '★★★★☆'}</Text>,
+};
+
+interface FieldPreviewProps {
+  /** The name of the interface or the display. */
+  chosen: string | null;
+  kind: 'interface' | 'display';
+  options: unknown;
+}
+
+/** Renders nothing for an interface without a preview. The user cannot operate the preview. */
+function FieldPreview({ chosen, kind, options }: FieldPreviewProps) {
+  const type = useWatch({ name: 'type' }) as string;
+  const Preview = (kind === 'interface' ? INTERFACES : DISPLAYS)[chosen ?? ''];
+  if (Preview === undefined) return null;
+  return (
+    <div>
+      <Text size="xs" c="dimmed" mb={4}>
+        {kind === 'interface' ? 'Preview in the form of an item' : 'Preview in a list'}
+      </Text>
+      <div className={classes.preview} inert data-testid={`${kind}-preview`}>
+        <Preview options={isObject(options) ? options : {}} type={type} />
+      </div>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Collection } from '../../schema/model/model.js';
-import { request } from './request.js';
+import type { SchemaObject } from '../../schema/model/objects.js';
+import { request, reasonHeader } from './request.js';
 import type { CollectionDocument, FieldDocument, ListedCollection } from './types.js';
 
 /** The schema is refetched only after new events: see app/follow-log.ts. */
@@ -102,3 +103,43 @@ export const extrasQuery = (collection: string) =>
       return collections[0]?.schema?.extras ?? {};
     },
   });
+
+/* Views, functions and other objects. Changes are for admins. */
+
+export type ObjectName = Pick<SchemaObject, 'kind' | 'id'>;
+
+export const objectsQuery = () =>
+  queryOptions({
+    queryKey: [SCHEMA, 'objects'],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => (await request('listObjects', { signal })).data,
+  });
+
+export interface ObjectInput {
+  definition: string;
+  /** The comment. Empty for none. */
+  comment: string;
+}
+
+interface SavedObject {
+  /** The object to change. Null to create one. */
+  object: ObjectName | null;
+  kind: SchemaObject['kind'];
+  input: ObjectInput;
+  reason: string;
+}
+
+/** @throws ServiceError at `definition` or `comment` */
+export async function saveObject({ object, kind, input, reason }: SavedObject): Promise<ObjectName> {
+  const { definition, comment } = input;
+  const body = { definition, comment: comment === '' ? null : comment };
+  const headers = reasonHeader(reason);
+  const saved = await (object === null
+    ? request('createObject', { body: { kind, ...body }, headers })
+    : request('updateObject', { params: object, body, headers }));
+  return saved.data;
+}
+
+/** @throws ServiceError if other objects use it */
+export const deleteObject = (object: ObjectName, reason: string) =>
+  request('deleteObject', { params: object, headers: reasonHeader(reason) });

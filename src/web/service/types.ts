@@ -5,7 +5,6 @@ import type * as changes from '../../features/change-requests/routes-answers.js'
 import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
-import type { policyAt } from '../../http/openapi/answers/operating.js';
 import type { trashEntry } from '../../features/trash/routes-answers.js';
 import type * as webhooks from '../../features/webhooks/routes-answers.js';
 import type { CollectionDocument } from '../../http/deps.js';
@@ -60,7 +59,7 @@ export type Adoption = z.output<typeof operating.adoption>;
 export type LiveSession = z.output<typeof accounts.session>;
 export type TrashEntry = z.output<typeof trashEntry>;
 /** The policy and all configurable codes. */
-export type PolicyAt = z.output<typeof policyAt>;
+export type PolicyAt = z.output<typeof operating.policyAt>;
 export type DatabaseTable = z.output<typeof schema.databaseTable>;
 export type Sample = z.output<typeof schema.sample>;
 export type Webhook = z.output<typeof webhooks.webhook>;

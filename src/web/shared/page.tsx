@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useSyncExternalStore } from 'react';
 import { Title, Anchor, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useSyncExternalStore, useRef } from 'react';
+import tabClasses from './link-tabs.module.css';
 import classes from './page.module.css';
 
 /** @param props.wide true for a page with wide tables */
@@ -63,5 +64,39 @@ export function NotFound() {
         Open the schema
       </Anchor>
     </Stack>
+  );
+}
+
+interface LinkTab {
+  to: string;
+  label: string;
+  /** A counter; none hides it. */
+  count?: number | undefined;
+}
+
+/** @param props.label for screen readers */
+export function LinkTabs({ tabs, label }: { tabs: readonly LinkTab[]; label: string }) {
+  const place = useRef<HTMLElement>(null);
+  const pathname = useLocation({ select: (location) => location.pathname });
+  // Scrolls the open tab into view.
+  useEffect(() => {
+    const [row, open] = [place.current, place.current?.querySelector<HTMLElement>('[aria-current]')];
+    if (row && open) row.scrollLeft = open.offsetLeft - row.offsetLeft - (row.clientWidth - open.offsetWidth) / 2;
+  }, [pathname]);
+  return (
+    <nav ref={place} className={tabClasses.tabs} aria-label={label}>
+      {tabs.map((tab) => (
+        <Link
+          key={tab.to}
+          to={tab.to}
+          className={tabClasses.tab}
+          activeOptions={{ exact: true, includeSearch: false }}
+          activeProps={{ 'aria-current': 'page' }}
+        >
+          {tab.label}
+          {tab.count !== undefined && tab.count > 0 && <span className={tabClasses.count}>{tab.count}</span>}
+        </Link>
+      ))}
+    </nav>
   );
 }

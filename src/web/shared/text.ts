@@ -1,4 +1,5 @@
 /* Texts for display: amounts, short forms, and columns as SQL. */
+import { diffArrays } from 'diff';
 import type { ColumnSchema } from '../../schema/model/model.js';
 import { visibleText } from '../../kernel/text.js';
 import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
@@ -98,3 +99,25 @@ const literal = (value: unknown): string => {
   if (typeof value !== 'string') return `'${JSON.stringify(value)}'`;
   return /^(?:now|gen_random_uuid)\(\)$|^CURRENT_/.test(value) ? value : `'${value}'`;
 };
+
+/* Compares two texts by line. */
+
+interface DiffLine {
+  /** A space for a line of both texts. */
+  sign: ' ' | '-' | '+';
+  text: string;
+}
+
+/** Comparing takes time that grows with the product of this number and the number of lines. */
+const MOST_EDITS = 2_000;
+
+/** Deleted lines come before added ones. Above `MOST_EDITS` edits, all lines are shown as replaced. */
+export function lineDiff(before: string, after: string): DiffLine[] {
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  const parts = diffArrays(old, now, { maxEditLength: MOST_EDITS });
+  if (parts === undefined) return [...signLines('-', old), ...signLines('+', now)];
+  return parts.flatMap(({ added, removed, value }) => signLines(added ? '+' : removed ? '-' : ' ', value));
+}
+
+const signLines = (sign: DiffLine['sign'], lines: readonly string[]): DiffLine[] =>
+  lines.map((text) => ({ sign, text }));

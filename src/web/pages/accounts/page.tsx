@@ -18,8 +18,7 @@ import { QueryResult, LoadMoreButton, ProblemAlert } from '../../shared/problem-
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
-import { NewToken } from './new-token.js';
-import { UserDialog } from './user-dialog.js';
+import { NewToken, UserDialog } from './dialogs.js';
 import classes from './page.module.css';
 import { latestQuery } from '../../service/history-queries.js';
 import { abbreviate, scopeText } from '../../shared/text.js';

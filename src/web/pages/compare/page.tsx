@@ -1,24 +1,26 @@
 /** Compares two points in time, as entries, as SQL or as files. */
-import { Button, Group, SegmentedControl, Title, Stack, Text } from '@mantine/core';
-import { useQuery, useMutation } from '@tanstack/react-query';
+import { Button, Group, SegmentedControl, Title, Stack, Text, Autocomplete, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery, useMutation, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { type FormEvent, useState, useMemo } from 'react';
-import downloadIcon from 'icon:download';
 import { type ChangeObject, diffLines } from 'diff';
-import { momentDifferenceQuery, pastScriptQuery } from '../../service/history-queries.js';
-import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
+import downloadIcon from 'icon:download';
+import { type FormEvent, useState, useMemo } from 'react';
+import { momentDifferenceQuery, pastScriptQuery, batchesQuery } from '../../service/history-queries.js';
+import { request } from '../../service/request.js';
+import { SteadyButton } from '../../shared/buttons.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf } from '../../shared/changes/sentences.js';
-import { Page, useTitle } from '../../shared/page.js';
-import { parsePoint } from './point.js';
-import { PointInput } from './point-input.js';
-import type { CompareSearch, View } from './search.js';
-import { request } from '../../service/request.js';
-import { visibleSql } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
+import { localOf } from '../../shared/local-time.js';
+import { named } from '../../shared/name.js';
+import { Page, useTitle } from '../../shared/page.js';
+import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
-import { SteadyButton } from '../../shared/buttons.js';
+import { abbreviate, visibleSql } from '../../shared/text.js';
+import { Time } from '../../shared/time.js';
+import { parsePoint, NOW, pointAt, type CompareSearch, type View } from './search.js';
 import classes from './sql-difference.module.css';
 
 /** Maximum time of the comparison in milliseconds. */
@@ -211,5 +213,74 @@ function Entries(moments: ComparedPoints) {
     <QueryResult query={loaded} label="Comparing">
       {({ diff }) => <ChangeList changes={changesOf(diff)} hasTotal />}
     </QueryResult>
+  );
+}
+
+/* Chooses a point in time: a change from a list, a date and time, or the current schema. */
+
+/** Milliseconds without input after which the changes are searched. */
+const TYPING = 350;
+
+interface Props {
+  label: string;
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+}
+
+/** The list contains the last changes, or those whose reason or names contain the typed text. It is hidden for a point in time. */
+export function PointInput({ label, value, error, onChange }: Props) {
+  const [typed] = useDebouncedValue(value, TYPING);
+  const q = parsePoint(typed) === null && typed.trim() !== '' ? typed.trim() : undefined;
+  const { data } = useInfiniteQuery(batchesQuery({ q }));
+  const batches = new Map(
+    (data?.pages ?? []).flatMap((page) => page.data).map((each) => [String(each.last_position), each]),
+  );
+  const chosen = batches.get(value);
+  const point = parsePoint(value);
+  const time = typeof point === 'string' && point !== NOW ? localOf(point) : '';
+  return (
+    <Group gap="xs" align="flex-start" role="group" aria-label={named`${label}: point in time`}>
+      <Autocomplete
+        label={label}
+        description={
+          chosen === undefined
+            ? 'Search a change, or enter an event number, a date or “now”'
+            : abbreviate(chosen.summary, 60)
+        }
+        w={280}
+        spellCheck={false}
+        clearable
+        clearButtonProps={{ 'aria-label': named`Clear: ${label}` }}
+        error={error}
+        value={value}
+        data={point === null ? [...(q === undefined ? [NOW] : []), ...batches.keys()] : []}
+        // The service has filtered the changes already.
+        filter={({ options }) => options}
+        maxDropdownHeight={320}
+        renderOption={({ option }) => {
+          const batch = batches.get(option.value);
+          if (batch === undefined) return <Text size="sm">Current schema</Text>;
+          return (
+            <div>
+              <Text size="sm">{abbreviate(batch.summary, 80)}</Text>
+              <Text size="xs" c="dimmed">
+                event {option.value}, <Time at={batch.occurred_at} />
+                {batch.reason !== null && `: ${abbreviate(batch.reason, 60)}`}
+              </Text>
+            </div>
+          );
+        }}
+        onChange={onChange}
+      />
+      <TextInput
+        type="datetime-local"
+        label={`${label}: date and time`}
+        description="The schema at that time"
+        w={220}
+        value={time}
+        onChange={(event) => onChange(pointAt(event.currentTarget.value) ?? '')}
+      />
+    </Group>
   );
 }

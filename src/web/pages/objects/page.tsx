@@ -17,8 +17,9 @@ import {
   type ObjectName,
   objectsQuery,
   saveObject,
-} from '../../service/object-queries.js';
-import { SCHEMA, infoQuery } from '../../service/queries.js';
+  SCHEMA,
+  infoQuery,
+} from '../../service/queries.js';
 import { ServiceError } from '../../service/send.js';
 import { useMay } from '../../service/session.js';
 import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';

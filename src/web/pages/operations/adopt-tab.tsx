@@ -1,26 +1,26 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text, TextInput, Checkbox } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { adopt, unmanagedQuery } from '../../service/operations-queries.js';
 import { SCHEMA } from '../../service/queries.js';
-import type { Adoption, Problem } from '../../service/types.js';
-import { useRole } from '../../service/session.js';
-import { counted } from '../../shared/text.js';
-import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
-import { useTitle } from '../../shared/page.js';
-import { ReasonInput, useLacksReason } from '../../shared/form.js';
-import { SteadyButton } from '../../shared/buttons.js';
-import { AdoptionReport } from './adopt-report.js';
-import { type UnmanagedTable, TableChoice } from './adopt-tables.js';
-import classes from './page.module.css';
 import { ServiceError } from '../../service/send.js';
+import { useRole } from '../../service/session.js';
+import type { Adoption, Problem, Drift } from '../../service/types.js';
+import { SteadyButton } from '../../shared/buttons.js';
+import { ReasonInput, useLacksReason } from '../../shared/form.js';
+import { groupBy } from '../../shared/group-by.js';
 import { Name, named } from '../../shared/name.js';
+import { useTitle } from '../../shared/page.js';
+import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
+import { counted, abbreviate } from '../../shared/text.js';
+import adoptClasses from './adopt.module.css';
+import classes from './page.module.css';
 
 /**
  * Shows why tables could not be adopted. Other errors, and errors without a table, are shown as usual.
  * @param props.tables the tables of the request in order. Errors identify them by index
  */
-export function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly string[] }) {
+function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly string[] }) {
   const problems = error instanceof ServiceError ? error.problems : [];
   const at = problems.map((problem) => tableOf(problem, tables));
   if (at.every((table) => table === undefined)) return <ProblemAlert error={error} />;
@@ -161,5 +161,163 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
         {trial.data && error === null && <AdoptionReport adoption={trial.data} isTrial />}
       </div>
     </section>
+  );
+}
+
+type UnmanagedTable = Drift['unmanaged_tables'][number];
+
+/** Maximum number of tables that are shown. The user finds others with the filter. */
+const MAX_TABLES_SHOWN = 600;
+
+interface TableChoiceProps {
+  tables: readonly UnmanagedTable[];
+  /** The tables that match the filter. */
+  shown: readonly UnmanagedTable[];
+  chosen: readonly string[];
+  onChoose: (tables: readonly string[]) => void;
+}
+
+/**
+ * Shows the tables with their partitions below them. Selecting a table also selects its partitions. Selecting a
+ * partition also selects its table, without which the service rejects the partition.
+ */
+function TableChoice({ tables, shown, chosen, onChoose }: TableChoiceProps) {
+  const parents = new Map(tables.map(({ table, partition_of: parent }) => [table, parent]));
+  const partitions = groupBy(tables, ({ partition_of: parent }) => parent);
+  const among = new Set(chosen);
+
+  const withPartitions = (table: string): string[] => [
+    table,
+    ...(partitions.get(table) ?? []).flatMap((each) => withPartitions(each.table)),
+  ];
+  const parentsOf = (table: string): string[] => {
+    const parent = parents.get(table);
+    return parent === undefined || !parents.has(parent) ? [] : [parent, ...parentsOf(parent)];
+  };
+  const toggle = (table: string) => {
+    const family = withPartitions(table);
+    if (!among.has(table)) return onChoose([...new Set([...chosen, ...parentsOf(table), ...family])]);
+    return onChoose(chosen.filter((each) => !family.includes(each)));
+  };
+
+  const listed = shown.slice(0, MAX_TABLES_SHOWN);
+  const listedNames = new Set(listed.map(({ table }) => table));
+  const nested = groupBy(listed, ({ partition_of: parent }) =>
+    parent !== undefined && listedNames.has(parent) ? parent : undefined,
+  );
+  const lines = (group: readonly UnmanagedTable[]) =>
+    group.map(({ table, rows, partition_of: parent }) => {
+      const below = nested.get(table) ?? [];
+      return (
+        <li key={table}>
+          <Checkbox
+            label={<Name of={table} />}
+            description={descriptionOf({
+              rows,
+              partitions: below.length,
+              parent: nested.has(parent) ? undefined : parent,
+            })}
+            checked={among.has(table)}
+            onChange={() => toggle(table)}
+          />
+          {below.length > 0 && <ul aria-label={named`Partitions of ${table}`}>{lines(below)}</ul>}
+        </li>
+      );
+    });
+  return (
+    <>
+      <ul className={adoptClasses.tables} aria-label="Tables">
+        {lines(nested.get(undefined) ?? [])}
+      </ul>
+      {shown.length > MAX_TABLES_SHOWN && (
+        <Text size="sm" c="dimmed">
+          and {(shown.length - MAX_TABLES_SHOWN).toLocaleString()} more. Use the filter to find them.
+        </Text>
+      )}
+    </>
+  );
+}
+
+interface TableDescription {
+  rows: number | null;
+  partitions: number;
+  /** The partitioned table, unless the list shows it above. */
+  parent: string | undefined;
+}
+
+const descriptionOf = ({ rows, partitions, parent }: TableDescription): string =>
+  [
+    rows === null ? 'rows not counted yet' : `about ${counted(rows, 'row')}`,
+    partitions > 0 && counted(partitions, 'partition'),
+    parent !== undefined && `partition of ${parent}`,
+  ]
+    .filter((part) => part !== false)
+    .join(', ');
+
+type Note = Adoption['not_represented'][number];
+
+/** @param props.isTrial true for a dry run, which appends no events */
+function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
+  const { adopted, relations, refused, not_represented: notes, events } = adoption;
+  const byTable = groupBy(notes, ({ table }) => table);
+  return (
+    <>
+      <Text size="sm" fw={isTrial ? 600 : 400}>
+        {isTrial ? 'Dry run: ' : ''}
+        {counted(adopted.length, 'table')} with {counted(relations, 'relation')}
+        {events !== undefined && `, ${counted(events.length, 'event')}`}. {abbreviate(adopted.join(', '), 300)}
+      </Text>
+      {refused.map(({ table, message }) => (
+        <Text size="sm" key={table} mt={4}>
+          <b>{table}</b>: {message}
+        </Text>
+      ))}
+      {notes.length > 0 && (
+        <>
+          <Text size="sm" mt="sm" fw={550}>
+            {counted(notes.length, 'object')} will not be managed: {countsByKind(notes)}
+          </Text>
+          <ul className={adoptClasses.groups} aria-label="Objects that will not be managed">
+            {[...byTable].map(([table, group]) => (
+              <li key={table}>
+                <TableNotes table={table} notes={group} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Returns the number of objects of each kind: `2 views, 1 trigger`. */
+function countsByKind(notes: readonly Note[]): string {
+  const kinds = [...groupBy(notes, ({ kind }) => kind)];
+  return kinds.map(([kind, group]) => counted(group.length, kind, pluralOf(kind))).join(', ');
+}
+
+/** Returns the plural of a kind of object in PostgreSQL. */
+const pluralOf = (kind: string): string =>
+  /[^aeiou]y$/.test(kind) ? `${kind.slice(0, -1)}ies` : /(?:x|s)$/.test(kind) ? `${kind}es` : `${kind}s`;
+
+function TableNotes({ table, notes }: { table: string | null; notes: readonly Note[] }) {
+  return (
+    <details>
+      <summary>
+        <b>{table === null ? 'No table' : <Name of={table} />}</b>: {countsByKind(notes)}
+      </summary>
+      {[...groupBy(notes, ({ kind }) => kind)].map(([kind, group]) => (
+        <div key={kind} className={adoptClasses.kind}>
+          <Text size="sm" fw={550}>
+            {counted(group.length, kind, pluralOf(kind))}
+          </Text>
+          <ul>
+            {group.map(({ name, message }) => (
+              <li key={`${name} ${message}`}>{message}</li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </details>
   );
 }

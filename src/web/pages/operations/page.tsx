@@ -5,8 +5,7 @@ import { Outlet } from '@tanstack/react-router';
 import { openRequestsQuery } from '../../service/change-queries.js';
 import { countFaults, trashQuery, useScheduledFaults } from '../../service/operations-queries.js';
 import { useRole } from '../../service/session.js';
-import { LinkTabs } from '../../shared/link-tabs.js';
-import { Page } from '../../shared/page.js';
+import { LinkTabs, Page } from '../../shared/page.js';
 
 /** Shows the tabs with the numbers of faults, open requests and trash entries. Adoption and webhooks are only for admins. */
 export function OperationsPage() {

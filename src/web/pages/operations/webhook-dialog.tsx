@@ -10,7 +10,7 @@ import {
   rotateSecret,
   updateWebhook,
   webhooksQuery,
-} from '../../service/webhook-queries.js';
+} from '../../service/operations-queries.js';
 import { ServiceError } from '../../service/send.js';
 import type { Webhook, WebhookSettings } from '../../service/types.js';
 import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js';

@@ -10,7 +10,7 @@ import {
   testWebhook,
   updateWebhook,
   webhooksQuery,
-} from '../../service/webhook-queries.js';
+} from '../../service/operations-queries.js';
 import { ServiceError } from '../../service/send.js';
 import type { Webhook, WebhookDelivery } from '../../service/types.js';
 import { SteadyButton } from '../../shared/buttons.js';

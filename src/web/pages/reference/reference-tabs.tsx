@@ -1,5 +1,5 @@
 import { useLocation } from '@tanstack/react-router';
-import { LinkTabs } from '../../shared/link-tabs.js';
+import { LinkTabs } from '../../shared/page.js';
 
 /** Shows the tabs. On the page of a guide, the tab of the guides links to that guide. */
 export function ReferenceTabs() {

@@ -1,23 +1,30 @@
 /** The page of a change request. It shows the same parts as the review of a draft, and the actions of reviewers below. */
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, type ReactNode, useState } from 'react';
 import { actorName } from '../../../schema/model/events.js';
-import { changeQuery } from '../../service/review-queries.js';
+import { infoQuery } from '../../service/queries.js';
+import { changeQuery, rehearse } from '../../service/review-queries.js';
+import { ServiceError } from '../../service/send.js';
 import { useMay } from '../../service/session.js';
-import type { ChangeRequest } from '../../service/types.js';
-import { Revert } from '../../shared/change-request/later.js';
-import { Naming } from '../../shared/change-request/naming.js';
+import type { ChangeRequest, Finding, Plan } from '../../service/types.js';
+import { SteadyButton } from '../../shared/buttons.js';
+import { ChangeComments } from '../../shared/change-request/comments.js';
+import { Revert, PermitPurge } from '../../shared/change-request/later.js';
+import { Naming, Proposal } from '../../shared/change-request/proposal.js';
 import { Progress, STATES, Withdraw } from '../../shared/change-request/progress.js';
-import { Proposal } from '../../shared/change-request/proposal.js';
-import { Page, useTitle } from '../../shared/page.js';
-import { QueryResult } from '../../shared/problem-alert.js';
+import { Page, useTitle, Section } from '../../shared/page.js';
+import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { abbreviate } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
-import { shownChangeOf } from './model/requested-diff.js';
-import { Counts } from './parts/changes-pane.js';
-import { RequestedChange } from './parts/requested-change.js';
+import { placeOf } from './model/items.js';
+import { otherFindings, requestedLosses } from './model/plan.js';
+import { stopsOf } from './model/policy.js';
+import { shownChangeOf, applyingOf, requestedPolicy, type ShownChange } from './model/requested-diff.js';
+import { Counts, ChangeRows } from './parts/changes-pane.js';
+import partClasses from './parts/parts.module.css';
+import { FindingNote, ProposedPolicy, RiskSections, Statements } from './parts/risks.js';
 import classes from './review.module.css';
 
 /**
@@ -77,3 +84,166 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
     </Stack>
   );
 }
+
+/*
+ * Shows a change request like a review: data loss, findings, locks, each change with its SQL, and the whole SQL. Admins
+ * can start a dry run.
+ */
+
+type PlannedDetails = NonNullable<ChangeRequest['planned']>;
+
+interface Props {
+  request: ChangeRequest;
+  /** Null if the request changes no schema, or if its document was erased. */
+  change: ShownChange | null;
+}
+
+function RequestedChange({ request, change }: Props) {
+  const { planned = null } = request;
+  const changes = <RequestedParts request={request} change={change} />;
+  if (planned === null) return changes;
+  return (
+    <>
+      <RequestedRisks planned={planned} />
+      {changes}
+      {hasSchemaPlan(planned) && <PlannedSql request={request} planned={planned} />}
+    </>
+  );
+}
+
+function RequestedParts({ request, change }: Props) {
+  const { planned } = request;
+  const policy = requestedPolicy(request);
+  if (policy !== null) return <ProposedPolicy from={planned?.policy?.from ?? null} to={policy} />;
+  if (change === null) return null;
+  return (
+    <Section title="Changes">
+      <ChangeRows review={change} plan={planned ?? undefined}>
+        {(item) => <ChangeComments request={request} place={placeOf(item)} />}
+      </ChangeRows>
+    </Section>
+  );
+}
+
+/** True if the request still fits the schema and changes it. */
+const hasSchemaPlan = ({ errors, policy }: PlannedDetails): boolean => errors === null && policy === null;
+
+function RequestedRisks({ planned }: { planned: PlannedDetails }) {
+  const { loses, returns, findings, tables } = planned;
+  const losses = useMemo(() => requestedLosses(loses), [loses]);
+  const sorted = useMemo(() => judgedFirst(findings), [findings]);
+  return (
+    <RiskSections
+      isSafe={hasSchemaPlan(planned) && losses.length + sorted.length === 0}
+      losses={losses}
+      returns={returns}
+      findings={sorted}
+      tables={tables}
+    >
+      {(finding) => <JudgedFinding finding={finding} />}
+    </RiskSections>
+  );
+}
+
+/** Returns the findings for which the policy requires something, and then the others. */
+function judgedFirst(findings: readonly Finding[]): Finding[] {
+  const judged = stopsOf(findings, NOTHING).map(({ finding }) => finding);
+  return [...judged, ...otherFindings(findings.filter(({ action }) => ACTIONS[action ?? ''] === undefined))];
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  approve: 'The policy requires approval.',
+  refuse: 'The policy rejects it.',
+  acknowledge: 'The policy requires acknowledgement.',
+};
+
+function JudgedFinding({ finding }: { finding: Finding }) {
+  const action = ACTIONS[finding.action ?? ''];
+  return (
+    <>
+      <FindingNote finding={finding} />
+      {action !== undefined && (
+        <Text size="xs" fw={600} mt={4}>
+          {action}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function PlannedSql({ request, planned }: { request: ChangeRequest; planned: PlannedDetails }) {
+  const mayCarryOut = useMay('carryOut');
+  return (
+    <Section title="SQL">
+      {request.online && (
+        <Text size="sm">Online: the service prepares long operations first and keeps the tables available.</Text>
+      )}
+      <Sql statements={planned.statements} tables={planned.tables} />
+      {mayCarryOut && request.allowed.includes('apply') && <DryRun request={request} />}
+    </Section>
+  );
+}
+
+/** Number of statements that are rendered at once. */
+const SHOWN = 20;
+
+function Sql({ statements, tables }: Pick<PlannedDetails, 'statements' | 'tables'>) {
+  const [most, setMost] = useState(SHOWN);
+  const byName = useMemo(() => new Map(tables.map((table) => [table.table, table])), [tables]);
+  if (statements.length === 0) return <Text size="sm">It changes metadata only and runs no SQL.</Text>;
+  const rest = statements.length - most;
+  return (
+    <>
+      <Statements statements={statements.slice(0, most)} tables={byName} />
+      {rest > 0 && (
+        <Button variant="default" size="xs" mt="sm" onClick={() => setMost(most + SHOWN * 5)}>
+          Show {Math.min(SHOWN * 5, rest)} of {rest.toLocaleString()} more statements
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Runs the change of the request against the current schema and rolls it back. */
+function DryRun({ request }: { request: ChangeRequest }) {
+  const client = useQueryClient();
+  const rehearsal = useMutation({
+    mutationFn: async () => {
+      const { hash } = await client.fetchQuery({ ...infoQuery(), staleTime: 0 });
+      const applying = applyingOf(request, hash);
+      return applying === null ? null : rehearse(applying);
+    },
+  });
+  if (applyingOf(request, '') === null) return null;
+  const { data: plan, error, isPending, mutate, reset } = rehearsal;
+  return (
+    <div>
+      <SteadyButton variant="default" size="xs" mt="sm" loading={isPending} onClick={() => mutate()}>
+        Dry run
+      </SteadyButton>
+      <div role="status">{plan != null && <DryRunResult plan={plan} />}</div>
+      {error !== null && <ProblemAlert error={error} />}
+      {error instanceof ServiceError && <PermitPurge request={request} problems={error.problems} onPermitted={reset} />}
+    </div>
+  );
+}
+
+function DryRunResult({ plan: { accepted, errors = [], warnings } }: { plan: Plan }) {
+  const lost = warnings.filter(({ code }) => code === 'DATA_NOT_KEPT');
+  return (
+    <>
+      {accepted === true && <Text size="sm">The dry run succeeded. Nothing was changed.</Text>}
+      {[...errors, ...lost].map(({ message }) => (
+        <Bad key={message}>{message}</Bad>
+      ))}
+    </>
+  );
+}
+
+const Bad = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" className={partClasses.badText}>
+    {children}
+  </Text>
+);

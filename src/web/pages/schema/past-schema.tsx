@@ -1,12 +1,29 @@
 /** Shows the schema in the past, with the slider over the log. */
-import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
+import { ActionIcon, Button, NativeSelect, Text, Tooltip, TextInput, Group } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import closeIcon from 'icon:close';
+import pauseIcon from 'icon:pause';
+import playIcon from 'icon:play_arrow';
+import nextIcon from 'icon:skip_next';
+import backIcon from 'icon:skip_previous';
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { actorName } from '../../../schema/model/events.js';
+import { fetchBatchAt } from '../../service/history-queries.js';
+import { useMay } from '../../service/session.js';
 import { useHere } from '../../shared/focus.js';
-import { SchemaPanels } from './schema-view.js';
+import { Glyph } from '../../shared/glyph.js';
+import { isoOf, localOf } from '../../shared/local-time.js';
+import { named } from '../../shared/name.js';
+import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
+import { abbreviate } from '../../shared/text.js';
+import { Time } from '../../shared/time.js';
+import type { ChangeKind } from './graph/graph.js';
+import { MARK_WORDS, MarkSign } from './graph/mark-sign.js';
 import classes from './page.module.css';
-import { ReplayBar } from './replay/replay-bar.js';
-import { useReplay } from './replay/use-replay.js';
+import { countsOf } from './replay/frame.js';
+import barClasses from './replay/replay-bar.module.css';
+import { useReplay, type Replay, SPEEDS, usePlayer } from './replay/use-replay.js';
+import { SchemaPanels } from './schema-view.js';
 
 const route = getRouteApi('/');
 
@@ -70,4 +87,216 @@ function usePosition(at: number): [number, (position: number) => void] {
     return () => clearTimeout(timer);
   }, [position, navigate, isHere]);
   return [position, setPosition];
+}
+
+/* The slider over the log: the current batch with its actor and reason, and the controls. */
+
+/* The batch at the current position, with actor and reason. */
+
+/**
+ * Shows the batch. Screen readers announce it unless the replay is running. Only admins can revert, and not to the
+ * head.
+ */
+function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean }) {
+  const { batch, moment } = replay;
+  const mayGoBack = useMay('carryOut');
+  return (
+    <div className={barClasses.facts}>
+      <div className={barClasses.said} aria-live={isPlaying ? 'off' : 'polite'}>
+        {batch === undefined ? (
+          <Text size="sm">Before the first event: the schema is empty.</Text>
+        ) : (
+          <>
+            <Counts replay={replay} />
+            <Text component="span" size="sm" fw={600} className={barClasses.summary}>
+              {abbreviate(batch.summary, 160)}
+            </Text>
+            {batch.reason !== null && (
+              <Text component="span" size="sm" className={barClasses.reason} title={abbreviate(batch.reason, 1_000)}>
+                {abbreviate(batch.reason, 160)}
+              </Text>
+            )}
+            <Text component="span" size="sm" c="dimmed">
+              {actorName(batch.actor)}, <Time at={batch.occurred_at} />
+            </Text>
+          </>
+        )}
+      </div>
+      <Group gap="xs" className={barClasses.ways}>
+        {batch && (
+          <Button component={Link} to="/timeline" search={{ batch: batch.batch } as never} size="xs" variant="default">
+            Show changes
+          </Button>
+        )}
+        {mayGoBack && moment.position < replay.head && (
+          <Button component={Link} to="/review" search={{ to: moment.position } as never} size="xs">
+            Go back to this point
+          </Button>
+        )}
+      </Group>
+    </div>
+  );
+}
+
+const ORDER: readonly ChangeKind[] = ['made', 'changed', 'removed'];
+
+function Counts({ replay: { changes } }: { replay: Replay }) {
+  if (changes === null) return null;
+  const counts = countsOf(changes);
+  return (
+    <span className={barClasses.counts}>
+      {ORDER.filter((mark) => counts[mark] > 0).map((mark) => (
+        <span key={mark} title={named`${counts[mark]} ${MARK_WORDS[mark]}`}>
+          <MarkSign mark={mark} />
+          {counts[mark]}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/* Jumps to the last change before a selected time. */
+
+interface GoToTimeProps {
+  /** ISO 8601; undefined before the first event. */
+  at: string | undefined;
+  onGo: (position: number) => void;
+}
+
+/**
+ * Jumps to a time when the user presses Enter or leaves the input. Errors are shown at the input.
+ * @param props.onGo called with the position of that change. 0 if there is none before the time
+ */
+function GoToTime({ at, onGo }: GoToTimeProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const shown = at === undefined ? '' : localOf(at);
+  const requested = useRef('');
+  /** The pending request. It is replaced when the user moves on. */
+  const going = useRef<object>(null);
+  useEffect(() => () => void (going.current = null), [at]);
+  const go = async (local: string): Promise<void> => {
+    const until = isoOf(local);
+    if (until === null) return;
+    requested.current = local;
+    const mine = {};
+    going.current = mine;
+    setProblem(null);
+    try {
+      const batch = await fetchBatchAt(until);
+      if (going.current === mine) onGo(batch?.last_position ?? 0);
+    } catch (error) {
+      if (going.current === mine) setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <TextInput
+      key={at}
+      type="datetime-local"
+      size="xs"
+      className={barClasses.time ?? ''}
+      aria-label="Go to date and time"
+      title="Go to this date and time"
+      defaultValue={shown}
+      error={problem}
+      onKeyDown={(event) => event.key === 'Enter' && void go(event.currentTarget.value)}
+      onBlur={({ currentTarget: { value } }) => value !== shown && value !== requested.current && void go(value)}
+    />
+  );
+}
+
+interface Props {
+  replay: Replay;
+  /** The target position. The display may lag behind. */
+  position: number;
+  onGo: (position: number) => void;
+  onClose: () => void;
+}
+
+/**
+ * @param props.onGo called with any position while the slider moves, otherwise with the end of a batch; 0: before all
+ * @param props.onClose called to return to the current schema
+ */
+function ReplayBar({ replay, position, onGo, onClose }: Props) {
+  const { previous, next, head } = replay;
+  const { isPlaying, toggle, speed, setSpeed } = usePlayer(replay, onGo);
+  const step = (to: number | null | undefined) => typeof to === 'number' && onGo(to);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = { ArrowLeft: previous, ArrowDown: previous, ArrowRight: next, ArrowUp: next }[event.key];
+    if (move === undefined) return;
+    // Steps are batches, because nothing changes within one.
+    event.preventDefault();
+    step(move);
+  };
+  return (
+    <section className={barClasses.bar} aria-label="History">
+      <div className={barClasses.controls}>
+        <Step
+          label="Previous change"
+          shortcut=","
+          icon={backIcon}
+          isOff={previous === null}
+          onClick={() => step(previous)}
+        />
+        <Tooltip label={`${isPlaying ? 'Pause' : 'Play'} (k)`}>
+          <ActionIcon size="lg" radius="xl" aria-label={isPlaying ? 'Pause' : 'Play'} onClick={toggle}>
+            <Glyph path={isPlaying ? pauseIcon : playIcon} size={22} />
+          </ActionIcon>
+        </Tooltip>
+        <Step label="Next change" shortcut="." icon={nextIcon} isOff={next === null} onClick={() => step(next)} />
+        <input
+          type="range"
+          className={barClasses.slider}
+          aria-label="Position in the event log"
+          aria-valuetext={
+            replay.batch === undefined ? 'before the first event' : `event ${replay.moment.position} of ${head}`
+          }
+          min={0}
+          max={head}
+          value={replay.isBusy ? Math.min(position, head) : replay.moment.position}
+          onChange={(event) => onGo(Number(event.currentTarget.value))}
+          onKeyDown={onKeyDown}
+        />
+        <Text size="xs" c="dimmed" className={barClasses.count}>
+          {replay.moment.position.toLocaleString()} of {head.toLocaleString()}
+        </Text>
+        <NativeSelect
+          size="xs"
+          aria-label="Speed"
+          className={barClasses.speed}
+          data={SPEEDS}
+          value={speed}
+          onChange={(event) => setSpeed(event.currentTarget.value)}
+        />
+        <GoToTime at={replay.batch?.occurred_at} onGo={onGo} />
+        <Button
+          size="xs"
+          variant="default"
+          className={barClasses.close}
+          leftSection={<Glyph path={closeIcon} size={16} />}
+          onClick={onClose}
+        >
+          Exit replay
+        </Button>
+      </div>
+      <ReplayFacts replay={replay} isPlaying={isPlaying} />
+    </section>
+  );
+}
+
+interface StepProps {
+  label: string;
+  shortcut: string;
+  icon: string;
+  isOff: boolean;
+  onClick: () => void;
+}
+
+function Step({ label, shortcut, icon, isOff, onClick }: StepProps) {
+  return (
+    <Tooltip label={`${label} (${shortcut})`}>
+      <ActionIcon variant="default" size="lg" aria-label={label} disabled={isOff} onClick={onClick}>
+        <Glyph path={icon} />
+      </ActionIcon>
+    </Tooltip>
+  );
 }

@@ -1,17 +1,20 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text, Button, TextInput, Textarea } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { RequestAction } from '../../service/change-queries.js';
+import { actorName } from '../../../schema/model/events.js';
+import { type RequestAction, rename } from '../../service/change-queries.js';
+import { CHANGE, SCHEMA } from '../../service/queries.js';
 import { ServiceError } from '../../service/send.js';
+import { useMay, useSession, useMayRevise } from '../../service/session.js';
 import type { ChangeRequest } from '../../service/types.js';
-import { useMay, useSession } from '../../service/session.js';
-import { abbreviate, counted } from '../text.js';
-import { Caution, useLacksReason } from '../form.js';
 import { ConfirmButton, SteadyButton } from '../buttons.js';
+import { Caution, useLacksReason, SwappedForm } from '../form.js';
 import { Section } from '../page.js';
+import { OwnPasswordForm } from '../password.js';
+import { ProblemAlert } from '../problem-alert.js';
+import { abbreviate, counted } from '../text.js';
 import { Comments, RemarkLine } from './comments.js';
 import { ActError, Later, useAct } from './later.js';
-import { OwnPasswordForm } from '../password.js';
-import { actorName } from '../../../schema/model/events.js';
 
 type ProposalDetails = NonNullable<ChangeRequest['proposal']>;
 type Approval = ProposalDetails['approvals'][number];
@@ -221,4 +224,67 @@ function useAwaited(request: ChangeRequest): boolean {
   if (!mayCount || !('user' in session) || !allowed.includes('approve')) return false;
   const { id } = session.user;
   return proposal?.approvals.some((each) => each.by.id === id && each.plan === plan) === false;
+}
+
+/** Renders nothing unless the user may change it and its state allows that. */
+export function Naming({ request }: { request: ChangeRequest }) {
+  const mayRevise = useMayRevise(request);
+  if (!mayRevise || request.proposal === null || !request.allowed.includes('update')) return null;
+  return (
+    <SwappedForm
+      button={(place, open) => (
+        <Button ref={place} variant="default" size="xs" w="fit-content" onClick={open}>
+          Edit title and reason
+        </Button>
+      )}
+      form={(close) => <Form request={request} onClose={close} />}
+    />
+  );
+}
+
+function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequest; onClose: () => void }) {
+  const client = useQueryClient();
+  const [typed, setTyped] = useState({ title: title ?? '', reason: reason ?? '' });
+  const renaming = useMutation({
+    mutationFn: () =>
+      rename(id, { title: typed.title.trim(), reason: typed.reason.trim() === '' ? null : typed.reason }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: [CHANGE, id] });
+      await client.invalidateQueries({ queryKey: [SCHEMA] });
+    },
+  });
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label="Title"
+        maxLength={200}
+        readOnly={renaming.isPending}
+        value={typed.title}
+        onChange={(event) => setTyped({ ...typed, title: event.currentTarget.value })}
+      />
+      <Textarea
+        label="Reason"
+        autosize
+        minRows={1}
+        maxLength={1_000}
+        readOnly={renaming.isPending}
+        value={typed.reason}
+        onChange={(event) => setTyped({ ...typed, reason: event.currentTarget.value })}
+      />
+      <Group gap="sm">
+        <SteadyButton
+          loading={renaming.isPending}
+          disabled={typed.title.trim() === ''}
+          // Closes only this form, and not one that was opened in the meantime.
+          onClick={() => renaming.mutate(undefined, { onSuccess: onClose })}
+        >
+          Save
+        </SteadyButton>
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+      </Group>
+      {renaming.error !== null && <ProblemAlert error={renaming.error} />}
+    </Stack>
+  );
 }

@@ -1,7 +1,6 @@
 import { objectDocument } from '../../../schema/model/objects.js';
 import { privilegeLines } from '../../../schema/model/privileges.js';
-import { visibleSql } from '../text.js';
-import { lineDiff } from './line-diff.js';
+import { lineDiff, visibleSql } from '../text.js';
 import classes from './definition-diff.module.css';
 
 const LINE_WORDS = { '-': 'before', '+': 'after' } as const;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parsePoint } from '../../../../src/web/pages/compare/point.js';
+import { parsePoint } from '../../../../src/web/pages/compare/search.js';
 
 describe('a point in time that somebody types', () => {
   it('is a position, the current schema, or a time with its zone', () => {

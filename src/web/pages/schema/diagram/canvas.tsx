@@ -19,7 +19,7 @@ import {
 } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState, memo } from 'react';
 import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
-import { FITTED } from './controls.js';
+import { FITTED, SaveMenu } from './controls.js';
 import {
   type PlacedGraph,
   type Point,
@@ -31,7 +31,6 @@ import {
   type Mark,
   type TableRow,
 } from '../graph/graph.js';
-import { SaveMenu } from './save-menu.js';
 import classes from './diagram.module.css';
 import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
 import edgeClasses from './link-edge.module.css';

@@ -1,35 +1,36 @@
-import '@xyflow/react/dist/base.css';
-import { useQuery } from '@tanstack/react-query';
-import { ReactFlowProvider } from '@xyflow/react';
-import { Button, Text, ActionIcon, Badge, Group, Tooltip } from '@mantine/core';
+import { Button, Text, ActionIcon, Badge, Group, Center, Stack, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useMemo, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ReactFlowProvider } from '@xyflow/react';
+import '@xyflow/react/dist/base.css';
 import closeIcon from 'icon:close';
+import folderIcon from 'icon:folder';
+import hubIcon from 'icon:hub';
 import resetIcon from 'icon:restart_alt';
 import tableIcon from 'icon:table';
-import folderIcon from 'icon:folder';
-import { Link } from '@tanstack/react-router';
-import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
-import { ProblemAlert, LoadingIndicator } from '../../../shared/problem-alert.js';
-import type { Replay } from '../replay/use-replay.js';
-import { useReplayGraph, useSteadyLayout } from '../replay/use-replay-graph.js';
-import type { SchemaSearch } from '../search.js';
-import { Canvas } from './canvas.js';
-import { Controls } from './controls.js';
-import { TooMany } from './too-many.js';
-import { useAreDiagramsRead, useArrangement } from './use-arrangement.js';
-import { layOut } from '../graph/layout.js';
-import { type GraphState, useGraph } from '../graph/use-graph.js';
-import classes from './diagram.module.css';
-import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
-import { type DrawnMarks, type Mark, type PlacedGraph, fieldKey } from '../graph/graph.js';
+import { useMemo, type ReactNode } from 'react';
+import { openRequestsQuery } from '../../../service/change-queries.js';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
-import { openRequestsQuery } from '../../../service/change-queries.js';
+import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
+import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
+import { Name, named } from '../../../shared/name.js';
+import { ProblemAlert, LoadingIndicator } from '../../../shared/problem-alert.js';
 import { counted, abbreviate } from '../../../shared/text.js';
 import { inkOf } from '../color.js';
-import { Name, named } from '../../../shared/name.js';
+import { type DrawnMarks, type Mark, type PlacedGraph, fieldKey, MOST_TABLES } from '../graph/graph.js';
+import { layOut } from '../graph/layout.js';
+import { type GraphState, useGraph, tablesFor } from '../graph/use-graph.js';
+import { useReplayGraph, useSteadyLayout } from '../replay/use-replay-graph.js';
+import type { Replay } from '../replay/use-replay.js';
+import type { SchemaSearch } from '../search.js';
+import { findNode, treeOf } from '../tree-model.js';
+import { Canvas } from './canvas.js';
+import { Controls } from './controls.js';
+import classes from './diagram.module.css';
+import { useAreDiagramsRead, useArrangement } from './use-arrangement.js';
 
 interface ChosenCardProps {
   collections: readonly ListedCollection[];
@@ -324,4 +325,70 @@ function identityOf(object: object | null): number {
   const identity = identities.get(object) ?? ++last;
   identities.set(object, identity);
   return identity;
+}
+
+interface TooManyProps {
+  /** The number of tables that the diagram would contain. */
+  tables: number;
+  /** True to offer the neighbourhood of the selected table. */
+  hasChosen: boolean;
+  collections: readonly ListedCollection[];
+  search: SchemaSearch;
+  onChange: (changed: Partial<SchemaSearch>) => void;
+}
+
+/** Offers smaller parts of a schema that is too large for the diagram. */
+function TooMany({ tables, hasChosen, collections, search, onChange }: TooManyProps) {
+  const { folder, hidden = false } = search;
+  const folders = useMemo(() => foldersIn(collections, { folder, hidden }), [collections, folder, hidden]);
+  return (
+    <Center mih="100%" p="xl">
+      <Stack align="center" gap="sm" maw={420} ta="center">
+        <Text c="dimmed" component="span">
+          <Glyph path={hubIcon} size={44} />
+        </Text>
+        <Text fw={600}>The diagram cannot show {tables.toLocaleString()} tables</Text>
+        <Text size="sm" c="dimmed">
+          {hasChosen
+            ? `The diagram shows up to ${MOST_TABLES} tables. Show only the tables around the selected one.`
+            : `The diagram shows up to ${MOST_TABLES} tables. Select a collection to see the tables around it.`}
+        </Text>
+        {hasChosen && <Button onClick={() => onChange({ near: 1 })}>Show adjacent tables</Button>}
+        {folders.length > 0 && (
+          <>
+            <Text size="sm" c="dimmed">
+              Or start with a folder:
+            </Text>
+            <ul className={classes.folders} aria-label="Folders">
+              {folders.map(({ name, count }) => (
+                <li key={name}>
+                  <Button variant="default" size="xs" onClick={() => onChange({ folder: name })}>
+                    <span>
+                      <Name of={name} />: {counted(count, 'table')}
+                    </span>
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Stack>
+    </Center>
+  );
+}
+
+/** Returns the folders with tables below `folder`, or at the top, with the number of tables that the diagram would show. */
+function foldersIn(
+  collections: readonly ListedCollection[],
+  { folder, hidden }: { folder: string | undefined; hidden: boolean },
+): { name: string; count: number }[] {
+  const roots = treeOf(collections);
+  const nodes = folder === undefined ? roots : (findNode(roots, folder)?.children ?? roots);
+  return nodes
+    .filter(({ children }) => children.length > 0)
+    .map(({ collection: { collection: name } }) => {
+      const selection = { chosen: undefined, near: undefined, folder: name, hidden, relations: [] };
+      return { name, count: tablesFor(collections, selection).length };
+    })
+    .filter(({ count }) => count > 0);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lineDiff } from '../../../../src/web/shared/changes/line-diff.js';
+import { lineDiff } from '../../../src/web/shared/text.js';
 
 const renderDiff = (before: string[], after: string[]): string[] =>
   lineDiff(before.join('\n'), after.join('\n')).map(({ sign, text }) => sign + text);

@@ -1,0 +1,443 @@
+/** Shows the relations of a collection, its table in PostgreSQL, and its history. */
+import { ActionIcon, Badge, Button, Menu, Stack, Text, Title, VisuallyHidden, Code } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import addIcon from 'icon:add_link';
+import moreIcon from 'icon:more_vert';
+import type { ReactNode } from 'react';
+import { actorName } from '../../../schema/model/events.js';
+import type { NewRelation } from '../../../schema/model/model.js';
+import { MarkBadge } from '../../draft/draft-bar.js';
+import { discard } from '../../draft/edits.js';
+import type { MarkedDocument } from '../../draft/marked-documents.js';
+import { memberKey } from '../../draft/model.js';
+import { editDraft, useDraftedRelations } from '../../draft/store.js';
+import type { EditName } from '../../editing/edit-names.js';
+import { collectionEventsQuery } from '../../service/history-queries.js';
+import { collectionsQuery, databaseTableQuery, relationsQuery } from '../../service/queries.js';
+import type { DatabaseTable, CollectionEvent } from '../../service/types.js';
+import { ChangeList } from '../../shared/changes/change-list.js';
+import { changesOf, restoredKeys } from '../../shared/changes/sentences.js';
+import { Glyph } from '../../shared/glyph.js';
+import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
+import { named, Name } from '../../shared/name.js';
+import { Section } from '../../shared/page.js';
+import { ProblemAlert, LoadingIndicator, QueryResult } from '../../shared/problem-alert.js';
+import { bytesText, counted, abbreviate, visibleSql } from '../../shared/text.js';
+import { Time } from '../../shared/time.js';
+import historyClasses from './history-tab.module.css';
+import classes from './page.module.css';
+import tableClasses from './table-tab.module.css';
+
+type OnEdit = ((edit: EditName, of?: string) => void) | null;
+
+/**
+ * Shows the relations on both sides. A relation of the collection to itself is in both parts, and a many-to-any
+ * relation is shown at each target.
+ * @param props.onEdit null if the user may not edit, or if there is no table. `of` is a `memberKey`
+ */
+export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
+  const { data: relations, error, refetch } = useDraftedRelations();
+  if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (relations === undefined) return <LoadingIndicator label="Loading the relations" height="200px" />;
+  const out = relations.filter(({ document }) => document.many_collection === collection);
+  const into = relations.filter(
+    ({ document: { one_collection: one, one_allowed_collections: allowed } }) =>
+      one === collection || allowed?.includes(collection),
+  );
+  return (
+    <Stack gap="xl">
+      {onEdit !== null && (
+        <Button
+          size="xs"
+          w="fit-content"
+          leftSection={<Glyph path={addIcon} size={18} />}
+          onClick={() => onEdit('new-relation')}
+        >
+          New relation
+        </Button>
+      )}
+      <RelationsTabPart
+        title="Outgoing"
+        relations={out}
+        empty="No field references another collection."
+        onEdit={onEdit}
+      />
+      <RelationsTabPart title="Incoming" relations={into} empty="No collection references this one." onEdit={onEdit} />
+    </Stack>
+  );
+}
+
+interface PartProps {
+  title: string;
+  relations: readonly MarkedDocument<NewRelation>[];
+  empty: string;
+  onEdit: OnEdit;
+}
+
+function RelationsTabPart({ title, relations, empty, onEdit }: PartProps) {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {relations.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {empty}
+        </Text>
+      ) : (
+        <div className={classes.scroller} role="region" aria-label={named`${title} relations`} tabIndex={0}>
+          <table className={classes.table}>
+            <thead>
+              <tr>
+                <th scope="col">Field</th>
+                <th scope="col">Related collection</th>
+                <th scope="col">Reverse field</th>
+                <th scope="col">Foreign key</th>
+                {onEdit !== null && (
+                  <th scope="col" className={classes.menu}>
+                    <VisuallyHidden component="span">Actions</VisuallyHidden>
+                  </th>
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {relations.map((drafted) => (
+                <Row
+                  key={memberKey(drafted.document.many_collection, drafted.document.many_field)}
+                  drafted={drafted}
+                  onEdit={onEdit}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Row({ drafted, onEdit }: { drafted: MarkedDocument<NewRelation>; onEdit: OnEdit }) {
+  const { document, mark } = drafted;
+  const { many_collection: many, many_field: field, one_collection: one, schema } = document;
+  const targets = one === null ? (document.one_allowed_collections ?? []) : [one];
+  return (
+    <tr data-mark={mark}>
+      <th scope="row">
+        <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
+          {many}.{field}
+        </Link>{' '}
+        <MarkBadge mark={mark} />
+      </th>
+      <td>
+        {targets.map((target, index) => (
+          <span key={target}>
+            {index > 0 && ', '}
+            <Link to="/collections/$name" params={{ name: target }}>
+              {target}
+            </Link>
+          </span>
+        ))}
+        {one === null && <div className={classes.quiet}>one of these, named in {document.one_collection_field}</div>}
+        {document.junction_field !== null && (
+          <div className={classes.quiet}>many to many, through {document.junction_field}</div>
+        )}
+      </td>
+      <td>{document.one_field ?? <span className={classes.quiet}>none</span>}</td>
+      <td>{schema === null ? <span className={classes.quiet}>none</span> : <Key schema={schema} />}</td>
+      {onEdit !== null && (
+        <td className={classes.menu}>
+          <RelationMenu drafted={drafted} onEdit={onEdit} />
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function Key({ schema }: { schema: NonNullable<NewRelation['schema']> }) {
+  return (
+    <>
+      {/* The service chooses the name of a foreign key in the draft. */}
+      <div>{(schema.constraint_name as string | undefined) ?? 'new foreign key'}</div>
+      <Badge variant="default" tt="none" fw={500} size="xs" mr={4}>
+        on delete {schema.on_delete.toLowerCase()}
+      </Badge>
+      {schema.on_update !== 'NO ACTION' && (
+        <Badge variant="default" tt="none" fw={500} size="xs">
+          on update {schema.on_update.toLowerCase()}
+        </Badge>
+      )}
+    </>
+  );
+}
+
+function RelationMenu({
+  drafted: { document, mark },
+  onEdit,
+}: {
+  drafted: MarkedDocument<NewRelation>;
+  onEdit: NonNullable<OnEdit>;
+}) {
+  const key = memberKey(document.many_collection, document.many_field);
+  return (
+    <Menu position="bottom-end" width={200} shadow="md">
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={named`Actions for ${document.many_collection}.${document.many_field}`}
+        >
+          <Glyph path={moreIcon} size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {mark !== 'removed' && <Menu.Item onClick={() => onEdit('relation', key)}>Edit …</Menu.Item>}
+        {mark !== undefined && (
+          <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'relations', key))}>
+            {mark === 'removed' ? 'Undo deletion' : 'Discard changes'}
+          </Menu.Item>
+        )}
+        {mark !== 'removed' && (
+          <Menu.Item color="red" onClick={() => onEdit('delete-relation', key)}>
+            Delete …
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/**
+ * Shows the data of PostgreSQL, which does not contain the draft. It is refetched each time the tab opens. Missing
+ * values are shown as unknown.
+ */
+export function TableTab({ collection }: { collection: string }) {
+  return (
+    <QueryResult query={useQuery(databaseTableQuery(collection))} label="Loading the table">
+      {(table) => (
+        <Stack gap="xl">
+          <Figures table={table} />
+          <Dependents collection={collection} dependents={table.dependents} />
+          <UnderWay collection={collection} />
+          <Indexes indexes={table.indexes} />
+          <Constraints constraints={table.constraints} />
+        </Stack>
+      )}
+    </QueryResult>
+  );
+}
+
+const sizeText = (bytes: number | null): string => (bytes === null ? 'unknown' : bytesText(bytes));
+
+function Figures({ table: { rows, bytes, analyzed_at: at } }: { table: DatabaseTable }) {
+  const figures: [string, ReactNode][] = [
+    ['estimated rows', rows === null ? 'unknown' : rows.toLocaleString()],
+    ['total size', sizeText(bytes.total)],
+    ['table size', sizeText(bytes.table)],
+    ['index size', sizeText(bytes.indexes)],
+    ['last analyzed', at === null ? 'never' : <Time key="at" at={at} />],
+  ];
+  return (
+    <dl className={tableClasses.figures}>
+      {figures.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface DependentsProps {
+  collection: string;
+  dependents: DatabaseTable['dependents'];
+}
+
+function Dependents({ collection, dependents }: DependentsProps) {
+  const { data: relations = [] } = useQuery(relationsQuery());
+  const { data: collections = [] } = useQuery(collectionsQuery());
+  const from = relations.filter(
+    ({ related_collection: one, meta }) => one === collection || meta.one_allowed_collections?.includes(collection),
+  );
+  const inside = collections.filter(({ meta }) => meta.group === collection);
+  const isNone = from.length + inside.length + dependents.length === 0;
+  return (
+    <Section title="Dependent objects">
+      {isNone && (
+        <Text size="sm" c="dimmed">
+          No relation references this collection, and no view, function or trigger uses its table.
+        </Text>
+      )}
+      <ul className={tableClasses.dependents}>
+        {from.map(({ collection: many, field }) => (
+          <Dependent key={`${many}.${field}`} kind="relation">
+            <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
+              {many}.{field}
+            </Link>
+          </Dependent>
+        ))}
+        {inside.map(({ collection: name }) => (
+          <Dependent key={name} kind="nested collection">
+            <Link to="/collections/$name" params={{ name }}>
+              {name}
+            </Link>
+          </Dependent>
+        ))}
+        {dependents.map(({ kind, name, by }) => (
+          <Dependent key={`${kind} ${name}`} kind={kind}>
+            <Code>{name}</Code>
+            {by === 'text' && <span className={classes.quiet}> its source mentions the name</span>}
+          </Dependent>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
+  return (
+    <li>
+      <Badge variant="default" tt="none" fw={500} size="sm" className={tableClasses.kind}>
+        {kind}
+      </Badge>
+      <span>{children}</span>
+    </li>
+  );
+}
+
+/** Shows objects that are being built while the table remains in use. */
+function UnderWay({ collection }: { collection: string }) {
+  const own = useIndexesUnderWay(true, collection);
+  if (own.length === 0) return null;
+  return (
+    <Section title={named`Creating ${counted(own.length, 'index', 'indexes')}`}>
+      {own.map(({ key, request, field, summary, state, done }) => (
+        <Named
+          key={key}
+          name={field ?? collection}
+          definition={summary}
+          flags={[state === 'waiting' ? 'waiting' : 'creating']}
+          facts={[done !== null && `${Math.floor(done * 100)} %`]}
+          more={
+            <Link to="/review" search={{ change: request }}>
+              Show the change request
+            </Link>
+          }
+        />
+      ))}
+    </Section>
+  );
+}
+
+function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
+  return (
+    <Section title={counted(indexes.length, 'index', 'indexes')}>
+      {indexes.map(({ name, definition, bytes, scans, primary, unique, valid }) => (
+        <Named
+          key={name}
+          name={name}
+          definition={definition}
+          flags={[primary ? 'primary key' : unique && 'unique', !valid && 'invalid']}
+          facts={[bytes !== null && bytesText(bytes), scans !== null && `used ${counted(scans, 'time')}`]}
+        />
+      ))}
+    </Section>
+  );
+}
+
+function Constraints({ constraints }: { constraints: DatabaseTable['constraints'] }) {
+  return (
+    <Section title={counted(constraints.length, 'constraint')}>
+      {constraints.map(({ name, kind, definition, valid }) => (
+        <Named key={name} name={name} definition={definition} flags={[kind, !valid && 'not validated']} facts={[]} />
+      ))}
+    </Section>
+  );
+}
+
+interface NamedProps {
+  name: string;
+  definition: string | null;
+  flags: readonly (string | false)[];
+  facts: readonly (string | false)[];
+  more?: ReactNode;
+}
+
+function Named({ name, definition, flags, facts, more }: NamedProps) {
+  const sentence = facts.filter((fact) => fact !== false).join(', ');
+  return (
+    <div className={tableClasses.named}>
+      <div className={tableClasses.head}>
+        <Text size="sm" fw={550}>
+          <Name of={name} />
+        </Text>
+        {flags.map(
+          (flag) =>
+            flag !== false && (
+              <Badge key={flag} variant="default" tt="none" fw={500} size="xs">
+                {flag}
+              </Badge>
+            ),
+        )}
+        <span className={classes.quiet}>{sentence}</span>
+        {more}
+      </div>
+      {definition === null ? (
+        <Text size="sm" c="dimmed">
+          Unknown: another transaction holds an exclusive lock on the table.
+        </Text>
+      ) : (
+        <Code className={tableClasses.definition}>{abbreviate(visibleSql(definition), 600)}</Code>
+      )}
+    </div>
+  );
+}
+
+/** @param props.collection the name at the head */
+export function HistoryTab({ collection }: { collection: string }) {
+  const { data: events, error, refetch } = useQuery(collectionEventsQuery(collection));
+  if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (events === undefined) return <LoadingIndicator label="Loading the history" height="200px" />;
+  if (events.length === 0) return <Text c="dimmed">The event log has no changes of this collection.</Text>;
+  return (
+    <ol className={historyClasses.events}>
+      {batched(events).map((batch) => (
+        <li key={batch[0].batch} className={historyClasses.event}>
+          <Head event={batch[0]} />
+          <Stack gap="xs">
+            <ChangeList changes={batch.flatMap((event) => changesOf(event.diff, restoredKeys([event])))} />
+          </Stack>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Groups consecutive events of one batch. */
+function batched(events: readonly CollectionEvent[]): [CollectionEvent, ...CollectionEvent[]][] {
+  const batches: [CollectionEvent, ...CollectionEvent[]][] = [];
+  for (const event of events) {
+    const last = batches.at(-1);
+    if (last?.[0].batch === event.batch) last.push(event);
+    else batches.push([event]);
+  }
+  return batches;
+}
+
+function Head({ event: { batch, actor, occurred_at, reason } }: { event: CollectionEvent }) {
+  return (
+    <div className={historyClasses.head}>
+      <Text component="span" fw={600} size="sm">
+        {actorName(actor)}
+      </Text>
+      <Text component="span" size="sm" c="dimmed">
+        <Time at={occurred_at} />
+      </Text>
+      {reason !== null && <Text size="sm">{abbreviate(reason, 300)}</Text>}
+      <Link to="/timeline" search={{ batch }} className={historyClasses.all}>
+        Show the whole change
+      </Link>
+    </div>
+  );
+}
