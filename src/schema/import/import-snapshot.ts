@@ -6,7 +6,18 @@
 import { isObject } from '../../kernel/json.js';
 import { invalidProblem, ok, refuse, type Result, type Warning } from '../../kernel/problem.js';
 import { SYSTEM_PREFIX, REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
-import { isFolder, readCollections, resolveKinds, dropFieldsOfFolders, readFields } from './collections.js';
+import {
+  isFolder,
+  readCollections,
+  resolveKinds,
+  dropFieldsOfFolders,
+  readFields,
+  readRelations,
+  isAlias,
+  completeField,
+  isKey,
+  keyTarget,
+} from './documents.js';
 import {
   type Import,
   EMPTY_INSTANCE,
@@ -21,7 +32,6 @@ import {
   isSystem,
   quotedPath,
 } from './reading.js';
-import { readRelations, isAlias, completeField, isKey, keyTarget } from './relations.js';
 import { vendorOf, defaultOf } from './columns.js';
 import { memberKey } from '../model/state.js';
 import { keyFamily } from '../sql-text/data-types.js';

@@ -29,9 +29,8 @@ import { hasAbility, type ListedCollection, type FieldDocument } from '../servic
 import { requestAnswer } from '../service/request.js';
 import { saveAnswer } from '../shared/save.js';
 import { signOut, useMay, useRole, useSession } from '../service/session.js';
-import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry } from './pages.js';
+import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry, Shortcuts } from './navigation.js';
 import { abbreviate } from '../shared/text.js';
-import { Shortcuts } from './shortcuts.js';
 import { startTour } from './tour.js';
 import type { EditName } from '../editing/edit-names.js';
 import { visibleName } from '../shared/name.js';

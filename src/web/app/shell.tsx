@@ -28,7 +28,7 @@ import { useMay, useRole, currentUserId, signOut, useSession } from '../service/
 import { Glyph } from '../shared/glyph.js';
 import { OwnPasswordForm } from '../shared/password.js';
 import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
-import { PAGES, isOffered } from './pages.js';
+import { PAGES, isOffered } from './navigation.js';
 import classes from './shell.module.css';
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
 import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';

@@ -67,7 +67,7 @@ describe('the description of a document', () => {
       'schema/normal-form/column.ts': 'computes each member of a column from a request',
       'projector/inheritance/child-events.ts': 'lists the members that PostgreSQL changes in child tables',
       'projector/inspect/column.ts': 'computes each member of a column from the catalog',
-      'schema/import/relations.ts': 'reads each member from files of other systems',
+      'schema/import/documents.ts': 'reads each member from files of other systems',
       'projector/metadata/rows.ts': 'SQL: the columns of service_relations',
       'projector/metadata/rebuild.ts': 'SQL: the columns of service_relations',
       'projector/verify/index.ts': 'SQL: the columns of service_relations',
