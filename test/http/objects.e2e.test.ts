@@ -71,6 +71,15 @@ describe('views and materialized views', () => {
     ['deep nesting', `CREATE VIEW a AS SELECT ${'1+'.repeat(20_000)}1 AS x`, 'definition', 'nested'],
     ['a long text', `CREATE VIEW a AS SELECT '${'x'.repeat(200_000)}' AS x`, 'definition', 'at most'],
     ['a format character', 'CREATE VIEW "a\u202e" AS SELECT 1 AS x', 'definition', 'invisible characters'],
+    ['a format character in a column', 'CREATE VIEW a AS SELECT 1 AS "x\u202e"', 'definition', '"x\\u{202e}"'],
+    ['one in a list of columns', 'CREATE VIEW a ("x\u200b") AS SELECT 1 AS x', 'definition', '(it contains U+200B)'],
+    ['an escaped one', String.raw`CREATE VIEW a AS SELECT 1 AS U&"x\200B"`, 'definition', '(it contains U+200B)'],
+    [
+      'one in WITH',
+      'CREATE VIEW a AS WITH "w\u200b" AS (SELECT 1 AS x) SELECT x FROM "w\u200b"',
+      'definition',
+      'U+200B',
+    ],
     ['the name of a collection', 'CREATE VIEW authors AS SELECT 1 AS x', 'definition', 'already the name'],
   ] as const) {
     it(`rejects ${title} and changes nothing`, async () => {
@@ -83,6 +92,24 @@ describe('views and materialized views', () => {
       expect(error.message).to.contain(message);
     });
   }
+
+  it('accepts format characters in values and in adopted names', async () => {
+    await create(`CREATE VIEW a AS SELECT 'x\u200b' AS x -- \u200b`);
+    await api.sql(`CREATE VIEW adopted AS SELECT 1 AS "x\u200b"`);
+    await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'adopted' }] });
+    const definition = 'CREATE VIEW adopted AS SELECT 2 AS "x\u200b"';
+    await api.ok('PATCH', '/objects/view/adopted', { definition, comment: 'two' });
+    await api.ok('POST', '/objects/view/adopted/rename', { to: 'renamed' });
+    expect((await view('renamed')).definition).to.equal('CREATE VIEW renamed AS SELECT 2 AS "x\u200b"');
+    await create('CREATE VIEW uses_it AS SELECT r."x\u200b" AS x FROM renamed r');
+  });
+
+  it('rejects format characters in new names of arguments', async () => {
+    const definition = `CREATE FUNCTION twice("x\u200b" int) RETURNS int LANGUAGE sql AS $$ SELECT 2 * $1 $$`;
+    const expected = { status: 400, code: 'INVALID_PAYLOAD', at: 'definition' };
+    const error = await api.refused(expected, 'POST', '/objects', { kind: 'function', definition });
+    expect(error.message).to.contain('U+200B');
+  });
 
   it('rejects a query that PostgreSQL rejects, with its reason', async () => {
     const definition = 'CREATE VIEW a AS SELECT missing FROM authors';

@@ -1,6 +1,6 @@
 /** Problems of objects that the parser does not find. */
 import { type Problem, problemAbout } from '../../kernel/problem.js';
-import { addArticle, invisibleFault, quoteName } from '../../kernel/text.js';
+import { addArticle, invisibleFault, quoteName, visibleText } from '../../kernel/text.js';
 import { type Need, isIdentity } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import {
@@ -10,6 +10,8 @@ import {
   type ObjectName,
   type SchemaObject,
   isFreeOnTable,
+  isRelation,
+  isRoutine,
   objectKey,
   objectNameParts,
 } from '../model/objects.js';
@@ -29,22 +31,50 @@ import { type TextContext, parseTypeText, textContextOf } from '../sql-text/expr
 import { parseDefinition } from '../sql-text/object-definition.js';
 import { tableOf } from '../sql-text/object-table.js';
 import { type SqlText, textsOfField, textsOfTable } from '../sql-text/texts.js';
+import { givenNames } from '../sql-text/view.js';
 import { withExtras } from '../transition/cascade.js';
 
 export function objectProblems(from: State, to: State): Problem[] {
   return objectsInOrder(to).flatMap((object) => [
-    ...newNameProblems(from, object),
+    ...newNameProblems(from, to, object),
     ...takenNameProblems(to, object),
     ...tableProblems(from, to, object),
     ...ruleProblems(from, to, object),
   ]);
 }
 
-/** Checks the name of a new object. Adopted objects keep their names. */
-function newNameProblems({ objects }: State, { kind, id }: ObjectName): Problem[] {
-  const fault = objects.has(objectKey({ kind, id })) ? null : invisibleFault(id);
-  if (fault === null) return [];
-  return [{ code: 'INVALID_PAYLOAD', message: `the name of an object ${fault}`, object: { kind, id } }];
+/** Checks the name of a new object, and the names that its definition introduces. Adopted objects keep their names. */
+function newNameProblems(from: State, to: State, object: SchemaObject): Problem[] {
+  const { kind, id } = object;
+  const fault = from.objects.has(objectKey(object)) ? null : invisibleFault(id);
+  if (fault !== null)
+    return [{ code: 'INVALID_PAYLOAD', message: `the name of an object ${fault}`, object: { kind, id } }];
+  if (isUnchanged(from, object)) return [];
+  const hidden = hiddenNames(object).filter(([name]) => !formerNames(from, to, object).has(name));
+  return hidden.slice(0, 1).map(([name, reason]) => ({
+    code: 'INVALID_PAYLOAD',
+    message: `the name ${quoteName(name)} in the definition ${reason}`,
+    object: { kind, id },
+  }));
+}
+
+const MAY_HAVE_ESCAPES = /u&"/i;
+
+/** Returns the names that the definition introduces and that do not show all of their characters, with the reasons. */
+function hiddenNames({ kind, definition }: SchemaObject): [name: string, reason: string][] {
+  if (typeof definition !== 'string' || !(isRelation({ kind }) || isRoutine({ kind }))) return [];
+  if (visibleText(definition) === definition && !MAY_HAVE_ESCAPES.test(definition)) return [];
+  return givenNames(definition).flatMap((name): [string, string][] => {
+    const reason = invisibleFault(name);
+    return reason === null ? [] : [[name, reason]];
+  });
+}
+
+/** Returns the names in the definition before the change. The object may have had another name. */
+function formerNames(from: State, to: State, object: SchemaObject): ReadonlySet<string> {
+  const identity = to.objects.get(objectKey(object))?.identity;
+  const former = [...from.objects.values()].find((node) => node.identity === identity)?.object.definition;
+  return new Set(typeof former === 'string' ? givenNames(former) : []);
 }
 
 /**

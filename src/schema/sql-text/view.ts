@@ -1,6 +1,6 @@
 /* Reads the options and the query of a view. */
 import { parseSync } from 'libpg-query';
-import { type Node, list, member, stringOf, type Statement, nodesIn } from './expression.js';
+import { type Node, list, member, stringOf, type Statement, nodesIn, parseStatements } from './expression.js';
 import { fingerprintOf } from './renamed-text.js';
 import { relationOfNode } from './table-objects.js';
 
@@ -116,4 +116,24 @@ export function callsIn(query: Node): UsedName[] {
     if (schema !== 'pg_catalog') calls.set(`${schema ?? ''}\0${name}`, { schema, name });
   }
   return [...calls.values()];
+}
+
+/* Finds the names that a definition gives to columns, arguments and parts of its query. */
+
+const GIVEN = ['aliasname', 'colnames', 'aliases', 'ctename', 'aliascolnames', 'colNames', 'colname'] as const;
+/** Nodes whose member `name` is a new name. In other nodes, it may be the name of an existing column. */
+const NAMED: ReadonlySet<string> = new Set(['ResTarget', 'FunctionParameter', 'NamedArgExpr']);
+
+/** Returns the new names in the definition of a view, function, procedure or aggregate. */
+export function givenNames(definition: string): string[] {
+  const statements = parseStatements(definition);
+  const names: unknown[] = [];
+  for (const [kind, node] of nodesIn(typeof statements === 'string' ? [] : statements)) {
+    if (NAMED.has(kind)) names.push(node['name']);
+    for (const member of GIVEN) {
+      const value = node[member];
+      names.push(...(Array.isArray(value) ? value.map(stringOf) : [value]));
+    }
+  }
+  return names.filter((name) => typeof name === 'string');
 }
