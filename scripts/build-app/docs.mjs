@@ -31,10 +31,11 @@ function headingsOf(root) {
     .flatMap((page) => headingsIn(page, readFileSync(join(root, 'docs', `${page}.md`), 'utf8')));
 }
 
-/** Listed in the order of the README. */
+/** Listed in the order of the table in the README. */
 function orderOf(root) {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  return [...readme.matchAll(/\(docs\/([\w-]+)\.md/g)].map(([, page]) => page);
+  const table = readme.slice(readme.indexOf('## Documentation'));
+  return [...table.matchAll(/\(docs\/([\w-]+)\.md/g)].map(([, page]) => page);
 }
 
 function headingsIn(page, text) {

@@ -51,14 +51,15 @@ export const PICTURES: readonly Picture[] = [
     path: '/collections/news?edit=new-relation',
     async ready(page) {
       await page.getByRole('radio', { name: 'Many to many' }).click();
-      await page.getByLabel('Related collection', { exact: true }).selectOption('social_links');
+      await page.getByRole('combobox', { name: 'Related collection', exact: true }).fill('social_links');
+      await page.keyboard.press('Escape');
     },
   },
   {
     name: 'verification',
     path: '/verification',
     async ready(page) {
-      await page.getByRole('button', { name: /^Check [\d,]+ events$/ }).click();
+      await page.getByRole('button', { name: /^Verify / }).click();
       await page.getByText('The hash chain is valid').waitFor();
       await page.mouse.move(0, 0);
     },

@@ -77,4 +77,5 @@ async function signIn(page: Page, { email, password }: Furnished): Promise<void>
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.keyboard.press('Enter');
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await page.getByRole('button', { name: 'Close the first steps' }).click();
 }

@@ -91,7 +91,7 @@ export function ManyToAnyForm({ collection, names, chooser, onDone }: RelationFo
       />
       <NameInput name="field" label="Field name" help="An alias field without a column" />
       <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
-      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
         <NameInput name="ownKey" label="Foreign key to this collection" />
         <NameInput name="sort" label="Sort field" />
         <NameInput name="item" label="Item field" />
@@ -271,7 +271,7 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
         help="An alias field in the related collection. Leave empty for none."
       />
       <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
-      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
         <NameInput name="ownKey" label="Foreign key to this collection" />
         <NameInput name="otherKey" label="Foreign key to the related collection" />
       </SimpleGrid>

@@ -453,21 +453,21 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
           onChange={(event) => onChange({ policy_changes: event.currentTarget.value as Policy['policy_changes'] })}
           data={Object.entries(POLICY_CHANGE_WORDS).map(([value, label]) => ({ value, label }))}
         />
+      </Group>
+      <Stack gap="sm" mt="lg">
         <Switch
-          mt={{ base: 0, xs: 48 }}
           label={POLICY_WORDS.author_may_approve}
           checked={mayApprove}
           disabled={isReadOnly}
           onChange={(event) => onChange({ author_may_approve: event.currentTarget.checked })}
         />
         <Switch
-          mt={{ base: 0, xs: 48 }}
           label={POLICY_WORDS.requires_reason}
           checked={policy.requires_reason}
           disabled={isReadOnly}
           onChange={(event) => onChange({ requires_reason: event.currentTarget.checked })}
         />
-      </Group>
+      </Stack>
     </section>
   );
 }

@@ -168,21 +168,46 @@ export function Canvas({ placed, chosen, title, onChoose, onMove }: CanvasProps)
     >
       <Background variant={BackgroundVariant.Dots} gap={22} size={1.2} color="var(--app-line)" />
       <SaveMenu placed={placed} title={title} />
-      <MiniMap
-        className={classes.minimap ?? ''}
-        position="top-right"
-        ariaLabel="Overview"
-        pannable
-        zoomable
-        nodeColor="var(--mantine-color-iris-4)"
-        nodeBorderRadius={8}
-        bgColor="var(--app-surface)"
-        maskColor="light-dark(rgb(15 20 40 / 12%), rgb(0 0 0 / 45%))"
-        maskStrokeColor="var(--mantine-color-iris-6)"
-        maskStrokeWidth={2}
-      />
+      <Overview placed={placed} />
     </ReactFlow>
   );
+}
+
+/** A small map of the diagram. While all tables are in view, it would only hide some of them. */
+function Overview({ placed }: Pick<CanvasProps, 'placed'>) {
+  const { left, top, right, bottom } = useMemo(() => edgesOf(placed), [placed]);
+  const isWhole = useStore(
+    ({ transform: [x, y, zoom], width, height }) =>
+      left * zoom + x >= 0 && top * zoom + y >= 0 && right * zoom + x <= width && bottom * zoom + y <= height,
+  );
+  if (isWhole) return null;
+  return (
+    <MiniMap
+      className={classes.minimap ?? ''}
+      position="top-right"
+      ariaLabel="Overview"
+      pannable
+      zoomable
+      nodeColor="var(--mantine-color-iris-4)"
+      nodeBorderRadius={8}
+      bgColor="var(--app-surface)"
+      maskColor="light-dark(rgb(15 20 40 / 12%), rgb(0 0 0 / 45%))"
+      maskStrokeColor="var(--mantine-color-iris-6)"
+      maskStrokeWidth={2}
+    />
+  );
+}
+
+function edgesOf({ tables, places }: PlacedGraph): Record<'left' | 'top' | 'right' | 'bottom', number> {
+  const edges = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  for (const { name, width, height } of tables) {
+    const { x, y } = places.get(name) ?? { x: 0, y: 0 };
+    edges.left = Math.min(edges.left, x);
+    edges.top = Math.min(edges.top, y);
+    edges.right = Math.max(edges.right, x + width);
+    edges.bottom = Math.max(edges.bottom, y + height);
+  }
+  return edges;
 }
 
 /** Only one table moves at a time, because only one is selected. */
