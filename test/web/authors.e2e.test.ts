@@ -70,11 +70,24 @@ describe('the admin app for authors', () => {
     await page.getByLabel('Reason', { exact: true }).fill('they break in the newsletter');
     await button(page, 'Save').click();
     await page.getByRole('heading', { name: 'Shorter titles' }).waitFor();
-    await page.getByText('they break in the newsletter').waitFor();
+    await page.getByRole('paragraph').filter({ hasText: 'they break in the newsletter' }).waitFor();
     await admin.getByRole('link', { name: /Review/ }).click();
     await admin.getByRole('link', { name: /Shorter titles/ }).waitFor();
     const { plan } = ((await app.client(`/changes/${id}`)).json as { data: { plan: string } }).data;
     await send(`/changes/${id}/approve`, { plan });
+    await page.getByText('This request is approved but not applied.').waitFor();
+
+    await button(page, 'Notifications, 2 unread').click();
+    const news = page.getByRole('menuitem');
+    await news.filter({ hasText: /approved “Shorter titles”/ }).waitFor();
+    await news.filter({ hasText: /commented on “Shorter titles”/ }).waitFor();
+    expect(await news.count()).to.equal(2);
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await button(page, 'Notifications').waitFor();
+    await page.reload();
+    await button(page, 'Notifications').click();
+    await news.filter({ hasText: /approved/ }).click();
     await page.getByText('This request is approved but not applied.').waitFor();
     await admin.getByRole('link', { name: /Shorter titles.*approved/ }).waitFor();
     await admin.getByRole('link', { name: /waits for your approval/ }).waitFor({ state: 'detached' });

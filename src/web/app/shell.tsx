@@ -42,6 +42,7 @@ import forgetIcon from 'icon:delete';
 import keyIcon from 'icon:key';
 import outIcon from 'icon:logout';
 import { usePageTitle } from '../shared/page.js';
+import { Notifications } from './notifications.js';
 import { Search, openSearch } from './search.js';
 import { Tour } from './tour.js';
 import barClasses from './top-bar.module.css';
@@ -337,6 +338,7 @@ function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
       </UnstyledButton>
       <Group gap="sm" wrap="nowrap">
         <div role="status">{isLost ? <Lost /> : info && <Head info={info} />}</div>
+        <Notifications />
         <UserMenu onPassword={openPassword} />
       </Group>
       <Search onPassword={openPassword} />

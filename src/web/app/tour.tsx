@@ -1,9 +1,9 @@
 /** The first steps: shown below the page at the first sign-in of a user in this browser. */
 import { Anchor, Button, CloseButton, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useSyncExternalStore } from 'react';
-import { currentUserId, useRole } from '../service/session.js';
+import { useRole } from '../service/session.js';
 import { MAY, type Role } from '../service/types.js';
+import { storeValue, useStored } from '../shared/use-stored.js';
 import classes from './tour.module.css';
 
 interface Step {
@@ -43,32 +43,18 @@ const STEPS: readonly Step[] = [
 
 const FINISHED = 'finished';
 
-/** The stored number of the step, or `finished`. It contains the id of the user, so that it is deleted with drafts. */
-const stepName = (): string => `dps.tour.${currentUserId()}`;
+/** The name of the stored number of the step, or of `finished`. */
+const STEP = 'tour';
 
-const listeners = new Set<() => void>();
-
-function storeStep(step: string): void {
-  localStorage.setItem(stepName(), step);
-  for (const listener of listeners) listener();
-}
+const storeStep = (step: string): void => storeValue(STEP, step);
 
 /** Starts the first steps again. */
 export const startTour = (): void => storeStep('0');
 
-const readStep = (): string => localStorage.getItem(stepName()) ?? '0';
-
-function useStep(): string {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, readStep);
-}
-
 /** Renders nothing after the user has finished or closed the tour in this browser. */
 export function Tour() {
   const role = useRole();
-  const stored = useStep();
+  const stored = useStored(STEP) ?? '0';
   const steps = STEPS.filter(({ roles }) => roles?.includes(role) !== false);
   const index = Number(stored);
   const step = steps[index];

@@ -4,7 +4,8 @@ import type { OperationName } from '../../client/index.js';
 import { readAnswer } from './send.js';
 import { MOST_LISTED, answerTo, itemsIn, pagedQuery, request, reasonHeader } from './request.js';
 import { SCHEMA } from './queries.js';
-import type { ChangePlace, ChangeSummary } from './types.js';
+import type { Actor } from '../../schema/model/events.js';
+import type { ChangePlace, ChangeRequest, ChangeSummary } from './types.js';
 import type { Resolution } from '../../schema/merge/model.js';
 import { sendResolutions, type ApplyInput } from './review-queries.js';
 
@@ -160,3 +161,70 @@ export const toApproveQuery = () =>
       return (await request('listChanges', { query, signal })).meta?.filter_count ?? 0;
     },
   });
+
+/** Something that happened to a change request of the user. */
+export interface News {
+  /** The id of the request. */
+  id: string;
+  title: string;
+  what: 'approved' | 'rejected' | 'commented' | 'applied' | 'failed';
+  /** Null for what the service did. */
+  by: Actor | null;
+  /** ISO 8601. */
+  at: string;
+}
+
+const NEWS_DAYS = 7;
+/** Requests whose news are read, and entries that are shown. */
+const MOST_NEWS = 20;
+
+/**
+ * What happened to the user's requests in the last days, newest first, except what the user did.
+ * @param mayApply true for users who may apply their requests themselves. Only online changes are news for them
+ */
+export const newsQuery = (author: string, mayApply: boolean) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'changes', 'news', author],
+    queryFn: async ({ client, signal }) => {
+      const since = new Date(Date.now() - NEWS_DAYS * 86_400_000).toISOString();
+      const { data } = await request('listChanges', { query: { author, limit: MOST_LISTED }, signal });
+      const changed = data.filter(
+        ({ title, changed_at: at, opened_at }) => title !== null && at > opened_at && at > since,
+      );
+      const recent = changed.sort((one, other) => (one.changed_at > other.changed_at ? -1 : 1)).slice(0, MOST_NEWS);
+      const requests = await Promise.all(
+        recent.map(({ id, changed_at }) =>
+          client.fetchQuery({
+            // Read again only after the request has changed.
+            queryKey: ['news', id, changed_at],
+            staleTime: Infinity,
+            queryFn: async () => (await request('getChange', { params: { id }, signal })).data,
+          }),
+        ),
+      );
+      const entries = requests.flatMap((each) => newsOf(each, mayApply));
+      const news = entries.filter(({ by, at }) => by?.id !== author && at > since);
+      return news.sort((one, other) => (one.at > other.at ? -1 : 1)).slice(0, MOST_NEWS);
+    },
+  });
+
+function newsOf({ id, title, state, proposal, online, changed_at }: ChangeRequest, mayApply: boolean): News[] {
+  const entry =
+    (what: News['what']) =>
+    ({ by, at }: { by: News['by']; at: string }): News => ({
+      id,
+      title: title ?? '',
+      what,
+      by,
+      at,
+    });
+  const { approvals = [], comments = [], rejection = null } = proposal ?? {};
+  const isApplied = state === 'applied' && (online || !mayApply);
+  const ended = state === 'failed' || isApplied ? [{ by: null, at: changed_at }] : [];
+  return [
+    ...approvals.map(entry('approved')),
+    ...comments.map(entry('commented')),
+    ...(rejection === null ? [] : [rejection]).map(entry('rejected')),
+    ...ended.map(entry(state === 'failed' ? 'failed' : 'applied')),
+  ];
+}
