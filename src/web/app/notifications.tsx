@@ -1,4 +1,4 @@
-/** What others did with the change requests of the user, in a menu of the top bar. */
+/** A menu in the top bar with the actions of others on the user's change requests. */
 import notificationsIcon from 'icon:notifications';
 import { ActionIcon, Indicator, Menu, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

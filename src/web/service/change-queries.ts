@@ -179,7 +179,7 @@ const NEWS_DAYS = 7;
 const MOST_NEWS = 20;
 
 /**
- * What happened to the user's requests in the last days, newest first, except what the user did.
+ * Returns the actions of others on the user's requests in the last days, newest first.
  * @param mayApply true for users who may apply their requests themselves. Only online changes are news for them
  */
 export const newsQuery = (author: string, mayApply: boolean) =>
@@ -208,23 +208,25 @@ export const newsQuery = (author: string, mayApply: boolean) =>
     },
   });
 
-function newsOf({ id, title, state, proposal, online, changed_at }: ChangeRequest, mayApply: boolean): News[] {
-  const entry =
-    (what: News['what']) =>
-    ({ by, at }: { by: News['by']; at: string }): News => ({
-      id,
-      title: title ?? '',
-      what,
-      by,
-      at,
-    });
+function newsOf(changed: ChangeRequest, mayApply: boolean): News[] {
+  const { id, title, proposal } = changed;
+  const entry = (what: News['what'], { by, at }: Pick<News, 'by' | 'at'>): News => ({
+    id,
+    title: title ?? '',
+    what,
+    by,
+    at,
+  });
   const { approvals = [], comments = [], rejection = null } = proposal ?? {};
-  const isApplied = state === 'applied' && (online || !mayApply);
-  const ended = state === 'failed' || isApplied ? [{ by: null, at: changed_at }] : [];
   return [
-    ...approvals.map(entry('approved')),
-    ...comments.map(entry('commented')),
-    ...(rejection === null ? [] : [rejection]).map(entry('rejected')),
-    ...ended.map(entry(state === 'failed' ? 'failed' : 'applied')),
+    ...approvals.map((each) => entry('approved', each)),
+    ...comments.map((each) => entry('commented', each)),
+    ...(rejection === null ? [] : [entry('rejected', rejection)]),
+    ...endOf(changed, mayApply).map((what) => entry(what, { by: null, at: changed.changed_at })),
   ];
+}
+
+function endOf({ state, online }: ChangeRequest, mayApply: boolean): ('applied' | 'failed')[] {
+  if (state === 'failed') return [state];
+  return state === 'applied' && (online || !mayApply) ? [state] : [];
 }
