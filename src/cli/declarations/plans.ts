@@ -56,5 +56,5 @@ Exit code 0: no other effects found. 1: the change has other effects. 2: Postgre
     .addOption(oneOf('--mode <mode>', `for a snapshot: ${MODE}`, MODES))
     .addOption(backfill())
     .addOption(acknowledge());
-  effect(onService(prove), async () => (await import('../commands/prove.js')).prove);
+  effect(onService(prove), async () => (await import('../commands/plan.js')).prove);
 }

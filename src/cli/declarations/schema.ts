@@ -202,7 +202,7 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
     .option('--propose', 'open a change request instead; nothing changes until it is applied')
     .option('--title <title>', 'title of the change request')
     .addOption(reason());
-  effect(onService(push), async () => (await import('../commands/push.js')).push);
+  effect(onService(push), async () => (await import('../commands/plan.js')).push);
 
   const types = program
     .command('types')
