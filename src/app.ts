@@ -29,6 +29,7 @@ import { scheduleComparisons } from './features/projections/scheduled.js';
 import { createFreshness, createPositions } from './reads/freshness.js';
 import { createHeadChecks, createStore, type Store } from './reads/state-store.js';
 import { READERS } from './features/readers.js';
+import { createEnvironments } from './features/environments/index.js';
 import { createWebhooks } from './features/webhooks/index.js';
 import { createHistory, type History } from './reads/history/index.js';
 import { requireManaged } from './projector/catalog/managed.js';
@@ -264,6 +265,8 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   shutdown.add('webhooks', () => webhooks.stop());
   for (const news of [store, role]) news.subscribe(() => webhooks.wake());
   webhooks.wake();
+  const environments = createEnvironments({ pool, networks: options.webhookNetworks, readOnly });
+  shutdown.add('environments', () => environments.stop());
   // Checkpoints may show that the log diverged while no process was running.
   await freshness.check();
   const following = followLog({ connection, role, freshness, store, logger, shutdown });
@@ -338,6 +341,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
     onUntrustedProxy: (address) => void (untrustedProxy = address),
     projections,
     webhooks,
+    environments,
     metrics,
     traces,
     watch,

@@ -6,6 +6,7 @@ import { startService } from '../../test/support/service.js';
 import { until } from '../../test/support/until.js';
 import { cutOff } from '../../test/support/tamper.js';
 import { writeRequests } from './agreed.js';
+import { writeEnvironments, writeWebhooks } from './settings.js';
 import { BY_HAND, NEWER, NOT_REPRESENTED, TABLES } from './tables.js';
 import { COLLECTIONS, FIELDS, RELATIONS } from './documents.js';
 
@@ -39,7 +40,8 @@ export async function writeHistory(living: Living): Promise<void> {
   await writeRequests(living.api, [living.session, await signInWithProvider(living)]);
   await accounts(living);
   await exchanges(living);
-  await webhooks(living);
+  await writeWebhooks(living);
+  await writeEnvironments(living);
   await loseTheEnd(living);
 }
 
@@ -115,21 +117,6 @@ async function linkIdentity(
   await browser.follow(`${url}/auth/oidc/login`, ({ pathname }) => pathname === '/app');
   const linked = await browser.request(`${url}/auth/oidc/link`, { method: 'POST', ...json(login) });
   if (linked.status !== 200) throw new Error(await linked.text());
-}
-
-/** Every event about webhooks, with every member. The name of the receiver never resolves. */
-async function webhooks({ api }: Living): Promise<void> {
-  const url = 'https://receiver.invalid/hook';
-  const body = { name: 'catalog', url, types: ['field.*'], collections: ['shop_*'] };
-  const { id } = (await api.ok<{ data: { id: string } }>('POST', '/webhooks', body)).data;
-  const path = `/webhooks/${id}`;
-  const changes = { name: 'chat', url: 'https://chat.invalid/', format: 'slack', types: ['*'], collections: null };
-  await api.ok('PATCH', path, changes);
-  await api.ok('PATCH', path, { enabled: false });
-  await api.ok('POST', `${path}/replay`, { position: 1 });
-  await api.ok('POST', `${path}/secret`);
-  await api.ok('PATCH', path, { enabled: true });
-  await api.ok('DELETE', path);
 }
 
 /** Every event about objects. The rename of a field rewrites a view. */

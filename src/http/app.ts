@@ -9,6 +9,7 @@ import { agentRoutes } from '../features/agents/routes.js';
 import { proposalRoutes } from '../features/change-requests/routes-proposals.js';
 import { changesRoutes } from '../features/change-requests/routes.js';
 import { driftRoutes } from '../features/drift/routes.js';
+import { environmentRoutes } from '../features/environments/routes.js';
 import { projectionRoutes } from '../features/projections/routes.js';
 import { trashRoutes } from '../features/trash/routes.js';
 import { webhookRoutes } from '../features/webhooks/routes.js';
@@ -161,6 +162,7 @@ export function createRoutes(deps: HttpDeps): Route[] {
     ...userRoutes(deps),
     ...sessionRoutes(deps),
     ...webhookRoutes(deps),
+    ...environmentRoutes(deps),
     ...agentRoutes(deps),
     ...serverRoutes(deps),
     ...historyRoutes(deps),

@@ -6,6 +6,7 @@ import type { Queryable } from '../postgres/pool.js';
 import type { ChangeRequests } from '../features/change-requests/index.js';
 import type { Proposals } from '../features/change-requests/proposals.js';
 import type { Changes } from '../features/change-requests/read.js';
+import type { Environments } from '../features/environments/index.js';
 import type { Webhooks } from '../features/webhooks/index.js';
 import type { Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
@@ -88,6 +89,7 @@ export interface HttpDeps {
   onUntrustedProxy: (address: string) => void;
   projections: Projections;
   webhooks: Webhooks;
+  environments: Environments;
   /** Reports a diverged log. */
   watch: Pick<LogWatch, 'subscribe'>;
   metrics: MetricsSource & {

@@ -1,14 +1,18 @@
-/** The diff of a submitted snapshot in the form that apply accepts, for /schema/diff and /schema/merge. */
+/** The diff of a snapshot in the form that apply accepts, for diffs and merges. */
 import { z } from 'zod';
 import { runYielding } from '../kernel/event-loop.js';
 import { planBatch } from '../projector/ddl/plan.js';
 import type { Comparison } from '../schema/compare/compare-snapshot.js';
 import { type ObjectEquality, findDifferingDefinitions } from '../schema/compare/desired-state.js';
 import { withoutLocations } from '../schema/findings/finding.js';
+import { mergeSnapshot, stateOfSnapshot } from '../schema/merge/merge-states.js';
+import { type MergeConflict, describeLocation, readResolutions } from '../schema/merge/model.js';
 import type { State } from '../schema/model/state.js';
+import { snapshotHash } from '../schema/snapshot/snapshot.js';
 import { transition } from '../schema/transition/transition.js';
-import { type Answer, requireSendable, largeJsonAnswer } from './answer/answer.js';
+import { type Answer, jsonBytes, jsonBytesAnswer, largeJsonAnswer, requireSendable, unwrap } from './answer/answer.js';
 import type { HttpDeps } from './deps.js';
+import { STATUS, inManagedSchemas } from './errors.js';
 import { flag } from './request/query.js';
 
 /** Options for reading a snapshot. */
@@ -52,4 +56,50 @@ export function createDiffAnswer({ plans, config }: Pick<HttpDeps, 'plans' | 'co
     await requireSendable(answer.body as Buffer, config.maxBody.schema, IN_PARTS);
     return { ...answer, position: state.position };
   };
+}
+
+type DiffOptions = z.output<typeof diffQuery>;
+
+interface MergeInput {
+  base: State;
+  ours: State;
+  /** The whole schema, of which `ours` may be the part that the caller sees. Apply compares its hash. */
+  whole: State;
+  /** A snapshot. Names of schemas that are not managed are removed from it or rejected. */
+  theirs: unknown;
+  /** Submitted resolutions. */
+  resolve: unknown;
+}
+
+/** @returns the diff of a merge, or 409 with every conflict */
+export function createMergeAnswer(deps: Pick<HttpDeps, 'plans' | 'config'>) {
+  const answer = createDiffAnswer(deps);
+  const { release, schemas } = deps.config;
+  return async ({ base, ours, whole, theirs, resolve }: MergeInput, query: DiffOptions): Promise<Answer> => {
+    const resolutions = unwrap(await runYielding(readResolutions(resolve)));
+    await inManagedSchemas(theirs, schemas, query);
+    const options = { ...query, release, ...(await readEquality(deps, theirs, base, ours)) };
+    const outcome = unwrap(await runYielding(mergeSnapshot({ base, ours, theirs, resolutions }, options)));
+    if (outcome.kind === 'conflicts') return conflictsAnswer(outcome.conflicts);
+    return answer(ours, { ...outcome, hash: await runYielding(snapshotHash(whole, release)) });
+  };
+}
+
+/** Returns a function that reads a snapshot as the base of a merge into `ours`. */
+export function createSnapshotBase(deps: Pick<HttpDeps, 'plans' | 'config'>) {
+  const { release, schemas } = deps.config;
+  return async (document: unknown, ours: State, query: DiffOptions): Promise<State> => {
+    await inManagedSchemas(document, schemas, query);
+    const options = { ...query, release, ...(await readEquality(deps, document)) };
+    return unwrap(await runYielding(stateOfSnapshot(document, ours, options)));
+  };
+}
+
+/** Returns 409 with every conflict. A list of thousands of conflicts is written in steps. */
+async function conflictsAnswer(conflicts: readonly MergeConflict[]): Promise<Answer> {
+  const errors = conflicts.map(({ message, ...conflict }) => ({
+    message: `${describeLocation(conflict.place)}: ${message}`,
+    extensions: { code: 'MERGE_CONFLICT', ...conflict },
+  }));
+  return jsonBytesAnswer(STATUS.MERGE_CONFLICT, await runYielding(jsonBytes({ errors })));
 }

@@ -22,6 +22,7 @@ export const own = {
   collections: ownTable('service_collections'),
   divergences: ownTable('service_divergences'),
   documents: ownTable('service_documents'),
+  environments: ownTable('service_environments'),
   events: ownTable('service_events'),
   exchangedIdTokens: ownTable('service_exchanged_id_tokens'),
   fields: ownTable('service_fields'),

@@ -394,6 +394,11 @@ export function entriesOf(api: Api): Entries {
     'POST /webhooks/{id}/secret',
     'POST /webhooks/{id}/replay',
     'POST /webhooks/{id}/test',
+    'POST /environments',
+    'PATCH /environments/{id}',
+    'DELETE /environments/{id}',
+    'POST /environments/{id}/test',
+    'POST /environments/{id}/merge',
     // Its tools call other routes.
     'POST /mcp',
     'DELETE /sessions/{id}',

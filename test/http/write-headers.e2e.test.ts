@@ -13,7 +13,12 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** These requests only return information and write nothing. */
-const READS = new Set(['post /schema/diff', 'post /schema/merge', 'post /policy/test']);
+const READS = new Set([
+  'post /schema/diff',
+  'post /schema/merge',
+  'post /policy/test',
+  'post /environments/{id}/merge',
+]);
 
 describe('write headers', () => {
   const { client } = withService();

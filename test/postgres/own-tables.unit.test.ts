@@ -18,6 +18,7 @@ describe("names of the service's own tables", () => {
       collections: 'service.service_collections',
       divergences: 'service.service_divergences',
       documents: 'service.service_documents',
+      environments: 'service.service_environments',
       events: 'service.service_events',
       fields: 'service.service_fields',
       folds: 'service.service_folds',

@@ -42,6 +42,7 @@ const NOT_REQUESTED = [
   'exportLog',
   'getCheckpoint',
   'getMetrics',
+  'mergeEnvironment',
   'rebuildProjection',
   'rotateCheckpointKey',
   'streamEvents',

@@ -270,6 +270,14 @@ async function deliver(ask: Ask, receiver: Receiver): Promise<void> {
     await upToDate(id);
   }
   await ask('/webhooks');
+  const environment = (
+    await ask('/environments', json({ name: 'other', url: 'https://other.invalid', token: 'token' }))
+  ).data['id'];
+  await ask('/environments');
+  await ask(`/environments/${environment}/test`, post);
+  await ask(`/environments/${environment}`, json({ base: 1 }, 'PATCH'));
+  await ask(`/environments/${environment}`);
+  await ask(`/environments/${environment}`, remove);
   await ask(`/webhooks/${some}/secret`, json({}));
   await ask(`/webhooks/${some}`, json({ enabled: false }, 'PATCH'));
   await ask(`/webhooks/${some}`, remove);

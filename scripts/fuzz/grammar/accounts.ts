@@ -1,4 +1,4 @@
-/** /auth, /users, /webhooks, /mcp and /server */
+/** /auth, /users, /webhooks, /environments, /mcp and /server */
 import { json } from '../world.js';
 import { at, type Context, maybe, type Rules } from './context.js';
 
@@ -270,6 +270,36 @@ const WEBHOOKS: Rules = {
   },
 };
 
+/** The name of the environment never resolves, so nothing leaves the machine. */
+const newEnvironment = ({ random }: Context): object => ({
+  name: `environment ${random.below(20)}`,
+  url: random.pick(['https://staging.invalid', 'http://staging.invalid/', 'https://10.0.0.1', 'https://u:p@a', 'none']),
+  ...(random.chance(0.8) && { token: random.pick(['token', 'a token', '', 'é']) }),
+  ...(random.chance(0.2) && { base: random.pick([null, 0, 1, 2 ** 40]) }),
+});
+
+const ENVIRONMENTS: Rules = {
+  'GET /environments': { weight: 0.2, make: () => ({ path: '/environments' }) },
+  'POST /environments': {
+    weight: 0.4,
+    make: (context) => ({ path: '/environments', body: json(newEnvironment(context)) }),
+  },
+  'GET /environments/{id}': { weight: 0.1, make: () => ({ path: `/environments/${UNKNOWN}` }) },
+  'PATCH /environments/{id}': {
+    weight: 0.1,
+    make: (context) => ({ path: `/environments/${UNKNOWN}`, body: json(newEnvironment(context)) }),
+  },
+  'DELETE /environments/{id}': { weight: 0.1, make: () => ({ path: `/environments/${UNKNOWN}` }) },
+  'POST /environments/{id}/test': { weight: 0.1, make: () => ({ path: `/environments/${UNKNOWN}/test` }) },
+  'POST /environments/{id}/merge': {
+    weight: 0.1,
+    make: ({ random }) => ({
+      path: `/environments/${UNKNOWN}/merge`,
+      body: json(random.pick([{}, { resolve: [] }, { resolve: 1 }])),
+    }),
+  },
+};
+
 const AGENT_CALLS = [
   { name: 'list_collections', arguments: { limit: 5 } },
   { name: 'search', arguments: { text: 'a' } },
@@ -305,4 +335,13 @@ const SERVER: Rules = {
   'GET /metrics': { weight: 0.3, make: () => ({ path: '/metrics' }) },
 };
 
-export const ACCOUNTS_AND_SERVER: Rules = { ...AUTH, ...OIDC, ...TRUST, ...USERS, ...WEBHOOKS, ...AGENTS, ...SERVER };
+export const ACCOUNTS_AND_SERVER: Rules = {
+  ...AUTH,
+  ...OIDC,
+  ...TRUST,
+  ...USERS,
+  ...WEBHOOKS,
+  ...ENVIRONMENTS,
+  ...AGENTS,
+  ...SERVER,
+};

@@ -121,7 +121,7 @@ export const missingPerson = ({ rule }: Caller['credential']): MissingScope | nu
   rule === undefined ? null : { message: PERSON_REQUIRED, missing: 'unscoped' };
 
 const PERSON_REQUIRED =
-  'A pipeline cannot change users, credentials, sessions, webhooks, signing keys or the policy, and cannot acknowledge a fork of the log. An admin must sign in and send this request.';
+  'A pipeline cannot change users, credentials, sessions, webhooks, environments, signing keys or the policy, and cannot acknowledge a fork of the log. An admin must sign in and send this request.';
 
 function missingAction({ actions }: TokenScope, action: Exclude<RouteAction, 'personal'>): MissingScope | null {
   if (action === null) return null;

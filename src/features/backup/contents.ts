@@ -28,8 +28,8 @@ export interface TableRows {
 
 /**
  * The account tables and columns in a backup. Passwords and tokens are hashes, as stored. Everything that must not be
- * revived or would grant access is excluded: sessions, stored responses, the secret of access tokens, and the secrets
- * and the state of webhooks. Restored webhooks are therefore disabled. Users precede their tokens, identities and
+ * revived or would grant access is excluded: sessions, stored responses, the secret of access tokens, and the
+ * tokens of environments, and the secrets and the state of webhooks. Restored webhooks are therefore disabled. Users precede their tokens, identities and
  * diagrams.
  */
 export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -42,6 +42,7 @@ export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ['service_exchanged_id_tokens', ['hash', 'expires_at']],
   ['service_identities', ['id', 'user_id', 'issuer', 'subject', 'issued_by', 'created_at']],
   ['service_presets', ['user_id', 'depth', 'folder', 'places']],
+  ['service_environments', ['id', 'name', 'url', 'created_at']],
   ['service_webhooks', ['id', 'name', 'url', 'format', 'types', 'collections', 'created_at']],
 ]);
 

@@ -15,7 +15,8 @@ import * as answers from './routes-answers.js';
 
 const types = Object.keys(EVENT_KINDS);
 
-const name = z
+/** The name of something that an admin configures. */
+export const name = z
   .string()
   .min(1)
   .max(100)

@@ -1,4 +1,7 @@
-/* Sends one request to the receiver of a webhook, with limits for its address, time and response. */
+/**
+ * Sends requests to addresses that admins configured, with limits for the address, the time and the response: messages
+ * to the receivers of webhooks, and the requests to other environments.
+ */
 import { lookup as resolve } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
@@ -31,7 +34,7 @@ export interface Sender {
 }
 
 /** Milliseconds until the connection must be established, until the response must begin, and until it must end. */
-interface Timeouts {
+export interface Timeouts {
   connect: number;
   response: number;
   whole: number;
@@ -52,14 +55,66 @@ interface SenderOptions {
   timeouts?: Partial<Timeouts>;
 }
 
-/**
- * Creates a sender. It checks the address that the connection actually uses, so that a second lookup of the name cannot
- * return another one. It does not follow redirects, because no admin configured their targets.
- */
+/** Creates a sender of webhook messages. */
 export function createSender({ classify, timeouts }: SenderOptions): Sender {
   const limits = { ...TIMEOUTS, ...timeouts };
+  const outbound = createOutbound({ classify, idleMs: limits.whole });
+
+  const once = async (url: URL, { headers, body, signal }: Outgoing): Promise<Answered> => {
+    const sized = { ...headers, 'content-length': Buffer.byteLength(body) };
+    const begun = await outbound.send(url, { method: 'POST', headers: sized, body, signal }, limits);
+    if ('failure' in begun) return begun;
+    const { response } = begun;
+    const answered = { status: response.statusCode ?? 0, retryAfter: pauseOf(response) };
+    return new Promise((settle) => drain(response, () => settle(answered)));
+  };
+
+  return {
+    async send(outgoing) {
+      const started = performance.now();
+      const answered = await once(new URL(outgoing.url), outgoing);
+      const milliseconds = Math.round(performance.now() - started);
+      if ('failure' in answered)
+        return { status: null, error: describeFailure(answered.failure, 'receiver'), retryAfter: null, milliseconds };
+      const { status, retryAfter } = answered;
+      return { status, error: faultOf(status), retryAfter, milliseconds };
+    },
+    close: () => outbound.close(),
+  };
+}
+
+interface Failure {
+  failure: unknown;
+  /** True if the server closed an idle connection when the request was about to use it. */
+  wasIdle?: boolean;
+}
+
+type Answered = { status: number; retryAfter: number | null } | Failure;
+
+interface OutboundRequest {
+  method: 'GET' | 'POST';
+  headers: Readonly<Record<string, string | number>>;
+  body?: string;
+  signal: AbortSignal;
+}
+
+export interface Outbound {
+  /**
+   * Resolves when the response begins. The time limit for its end still applies, and destroys the response. Never
+   * throws.
+   */
+  send(url: URL, request: OutboundRequest, limits: Timeouts): Promise<{ response: IncomingMessage } | Failure>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/**
+ * Creates a client that checks the address that the connection actually uses, so that a second lookup of the name cannot
+ * return another one. It does not follow redirects, because no admin configured their targets.
+ */
+export function createOutbound({ classify, idleMs }: { classify: Classify; idleMs: number }): Outbound {
   // Idle connections are closed after this time, before most servers close them.
-  const pooling = { keepAlive: true, maxFreeSockets: 10, timeout: limits.whole };
+  const pooling = { keepAlive: true, maxFreeSockets: 10, timeout: idleMs };
   const agents = { 'http:': new HttpAgent(pooling), 'https:': new HttpsAgent(pooling) };
 
   const isUsable = (address: string, protocol: string): boolean => {
@@ -79,38 +134,30 @@ export function createSender({ classify, timeouts }: SenderOptions): Sender {
         else callback(null, first.address, first.family);
       });
 
-  const once = (url: URL, { headers, body, signal }: Outgoing): Promise<Answered> => {
+  const once: Outbound['send'] = (url, { method, headers, body, signal }, limits) => {
     const host = hostOf(url);
     // The agent's lookup is not called for an IP address, so the address is checked here.
     if (isIP(host) !== 0 && !isUsable(host, url.protocol))
       return Promise.resolve({ failure: new RejectedAddressError() });
     const protocol = url.protocol === 'http:' ? 'http:' : 'https:';
     const request = (protocol === 'http:' ? requestHttp : requestHttps)(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      method,
+      headers,
       agent: agents[protocol],
       lookup: checkedLookup(protocol),
       signal,
     });
-    const answered = responseTo(request, limits);
+    const begun = responseTo(request, limits);
     request.end(body);
-    return answered;
+    return begun;
   };
 
   return {
-    async send(outgoing) {
-      const started = performance.now();
-      const url = new URL(outgoing.url);
-      let answered = await once(url, outgoing);
-      // The receiver closed an idle connection when the request was about to use it. The request itself was correct, so
-      // it is sent again.
-      if ('failure' in answered && answered.wasIdle === true && !outgoing.signal.aborted)
-        answered = await once(url, outgoing);
-      const milliseconds = Math.round(performance.now() - started);
-      if ('failure' in answered)
-        return { status: null, error: describe(answered.failure), retryAfter: null, milliseconds };
-      const { status, retryAfter } = answered;
-      return { status, error: faultOf(status), retryAfter, milliseconds };
+    async send(url, request, limits) {
+      const begun = await once(url, request, limits);
+      // The request itself was correct, so it is sent again.
+      const isRepeated = 'failure' in begun && begun.wasIdle === true && !request.signal.aborted;
+      return isRepeated ? once(url, request, limits) : begun;
     },
     close() {
       for (const agent of Object.values(agents)) agent.destroy();
@@ -118,45 +165,40 @@ export function createSender({ classify, timeouts }: SenderOptions): Sender {
   };
 }
 
-type Answered = { status: number; retryAfter: number | null } | { failure: unknown; wasIdle?: boolean };
-
 class TooSlowError extends Error {}
 
-/** Resolves as soon as the status is known and the response has ended, exceeded the limit or taken too long. */
-function responseTo(request: ClientRequest, limits: Timeouts): Promise<Answered> {
+/** Resolves as soon as the response begins. */
+function responseTo(request: ClientRequest, limits: Timeouts): Promise<{ response: IncomingMessage } | Failure> {
   return new Promise((settle) => {
     const timers = new Set<NodeJS.Timeout>();
     const limit = (milliseconds: number, what: string): NodeJS.Timeout => {
-      const error = new TooSlowError(`The receiver ${what} within ${milliseconds / 1000} s.`);
+      const error = new TooSlowError(`${what} within ${milliseconds / 1000} s.`);
       const timer = setTimeout(() => request.destroy(error), milliseconds);
       timers.add(timer);
       return timer;
-    };
-    const end = (answered: Answered): void => {
-      for (const timer of timers) clearTimeout(timer);
-      settle(answered);
     };
     const connecting = limit(limits.connect, 'did not accept a connection');
     const responding = limit(limits.response, 'did not respond');
     limit(limits.whole, 'did not finish its response');
 
-    let status: number | undefined;
     request.once('socket', (socket) => {
       if (request.reusedSocket) clearTimeout(connecting);
       else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
     });
     request.once('response', (response) => {
       clearTimeout(responding);
-      status = response.statusCode ?? 0;
-      const answered = { status, retryAfter: pauseOf(response) };
-      drain(response, () => end(answered));
+      // A response without a listener for errors would end the process.
+      response.on('error', () => undefined);
+      settle({ response });
     });
+    // After the beginning of the response, its reader notices that it ends early.
     request.on('error', (failure: NodeJS.ErrnoException) => {
       const wasIdle = request.reusedSocket && (failure.code === 'ECONNRESET' || failure.code === 'EPIPE');
-      if (status === undefined) end({ failure, wasIdle });
+      settle({ failure, wasIdle });
     });
     request.once('close', () => {
-      if (status === undefined) end({ failure: new Error('no response') });
+      for (const timer of timers) clearTimeout(timer);
+      settle({ failure: new Error('no response') });
     });
   });
 }
@@ -190,29 +232,38 @@ function faultOf(status: number): string | null {
   return `The receiver answered ${status}.`;
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The host name of the receiver could not be resolved.',
-  EAI_AGAIN: 'The host name of the receiver could not be resolved.',
-  ECONNREFUSED: 'The receiver refused the connection.',
-  ECONNRESET: 'The receiver closed the connection without a response.',
-  EPIPE: 'The receiver closed the connection without a response.',
-  EHOSTUNREACH: 'The receiver cannot be reached.',
-  ENETUNREACH: 'The receiver cannot be reached.',
-  ETIMEDOUT: 'The receiver cannot be reached.',
-  ABORT_ERR: 'The service interrupted the request.',
+const CLOSED = 'closed the connection without a response.';
+const UNREACHABLE = 'cannot be reached.';
+
+/** The ends of sentences about a server, by error code. */
+const PREDICATES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused the connection.',
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  ETIMEDOUT: UNREACHABLE,
 };
 
-/** Describes a failure without the address of the receiver or text from it. */
-function describe(failure: unknown): string {
-  if (failure instanceof TooSlowError) return failure.message;
+/**
+ * Describes a failure without the address of the server or text from it.
+ * @param server what the request was sent to: `receiver`
+ */
+export function describeFailure(failure: unknown, server: 'receiver' | 'environment'): string {
+  if (failure instanceof TooSlowError) return `The ${server} ${failure.message}`;
   if (failure instanceof RejectedAddressError)
-    return 'The receiver is in a private network, or http is not allowed for it. An operator can add its network to WEBHOOK_PRIVATE_NETWORKS.';
+    return `The ${server} is in a private network, or http is not allowed for it. An operator can add its network to WEBHOOK_PRIVATE_NETWORKS.`;
   const { code = '' } = failure as NodeJS.ErrnoException;
   if (/CERT|SSL|TLS|SIGNATURE|ISSUER/.test(code)) return `The TLS connection failed (${code}).`;
-  return SENTENCES[code] ?? `The request failed${code === '' ? '' : ` (${code})`}.`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The host name of the ${server} could not be resolved.`;
+  if (code === 'ABORT_ERR') return 'The service interrupted the request.';
+  const predicate = PREDICATES[code];
+  return predicate === undefined
+    ? `The request failed${code === '' ? '' : ` (${code})`}.`
+    : `The ${server} ${predicate}`;
 }
 
-/* Decides which addresses webhooks may reach, so that nobody can use a webhook to reach the network of the service. */
+/* Decides which addresses requests may reach, so that nobody can use them to reach the network of the service. */
 
 /** IPv4 addresses that are not public, from the IANA registry of special-purpose addresses. */
 const NOT_PUBLIC_V4 = [

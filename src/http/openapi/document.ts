@@ -215,6 +215,7 @@ const PATH_PARTS: Readonly<Record<string, string>> = {
   changes: 'The id of a change request',
   sessions: 'The id of a session',
   webhooks: 'The id of a webhook',
+  environments: 'The id of an environment',
 };
 
 /** Returns a parameter for each `:name`, in path order. */
@@ -272,6 +273,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   users: 'Users and their API tokens',
   sessions: 'Sessions of users',
   webhooks: 'Programs that receive events, and the deliveries to them',
+  environments: 'Other instances of the service, and the comparison with their schemas',
   mcp: 'Tools of agents, over the Model Context Protocol',
   history: 'The event log: what changed, when, by whom and why, and the schema at any point in time',
   projections: 'Data that the service computes from the log: its progress and its correctness',

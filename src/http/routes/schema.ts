@@ -7,22 +7,20 @@ import { NOW } from '../../reads/history/time-travel.js';
 import { type Rendered, createJoiner } from '../../reads/rendered-cache.js';
 import { compareSnapshot } from '../../schema/compare/compare-snapshot.js';
 import { readOrigins } from '../../schema/diff/origins.js';
-import { mergeSnapshot, stateOfSnapshot } from '../../schema/merge/merge-states.js';
-import { type MergeConflict, describeLocation, readResolutions } from '../../schema/merge/model.js';
 import { OBJECT_KINDS } from '../../schema/model/objects.js';
 import { type State, contentOf } from '../../schema/model/state.js';
 import * as taken from '../../schema/normal-form/shapes.js';
 import { snapshot } from '../../schema/normal-form/shapes.js';
 import { LANGUAGES, type Language, programTypes } from '../../schema/program-types.js';
 import { snapshotHash, snapshotOf } from '../../schema/snapshot/snapshot.js';
-import { JSON_TYPE, noContent, unwrap, type Answer, jsonBytesAnswer, jsonBytes } from '../answer/answer.js';
+import { JSON_TYPE, noContent, unwrap } from '../answer/answer.js';
 import { attachment, EXPORTS, EXPORT_TYPES, exportFile, FORMATS } from '../answer/export.js';
 import { representationAnswer } from '../answer/representation.js';
 import { takeAcknowledgements, runChange, commandOf, schemaChangeQuery } from '../change/change.js';
 import type { HttpDeps } from '../deps.js';
-import { createDiffAnswer, diffQuery, readEquality } from '../diff-answer.js';
+import { createDiffAnswer, createMergeAnswer, createSnapshotBase, diffQuery, readEquality } from '../diff-answer.js';
 import { snapshotBytes } from '../documents/snapshot-pieces.js';
-import { invalidQuery, inManagedSchemas, RejectedError, STATUS } from '../errors.js';
+import { invalidQuery, inManagedSchemas, RejectedError } from '../errors.js';
 import { createPointAt, createMomentState } from '../history.js';
 import { acknowledge, wrapped } from '../openapi/answers/envelopes.js';
 import * as shown from '../openapi/answers/schema.js';
@@ -269,7 +267,7 @@ const mergePlace = z
   ])
   .meta({ id: 'MergePlace' });
 
-const mergeRequest = z
+export const mergeRequest = z
   .strictObject({
     base: z.union([momentOrPosition, snapshot]).describe('The base of theirs'),
     ours: momentOrPosition.optional().describe('Default: the current schema'),
@@ -283,20 +281,12 @@ const mergeRequest = z
 
 const MEMBERS = new Set(Object.keys(mergeRequest.shape));
 
-type MergeCall = Call<{ force: boolean; mode: 'mirror' | 'merge' }>;
-
 /** This route is for authors. It changes nothing, and returns a diff or the conflicts. */
 export function mergeRoutes(deps: HttpDeps): Route[] {
-  const { store, config } = deps;
-  const { release, schemas } = config;
-  const answer = createDiffAnswer(deps);
+  const { store } = deps;
+  const answer = createMergeAnswer(deps);
+  const snapshotBase = createSnapshotBase(deps);
   const momentOf = createMomentState(deps);
-  const baseOf = async (document: unknown, ours: State, call: MergeCall): Promise<State> => {
-    if (!isObject(document)) return momentOf(document, 'base', call);
-    await inManagedSchemas(document, schemas, call.query);
-    const options = { ...call.query, release, ...(await readEquality(deps, document)) };
-    return unwrap(await runYielding(stateOfSnapshot(document, ours, options)));
-  };
   const merge = route({
     method: 'post',
     path: '/schema/merge',
@@ -320,18 +310,13 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
     async handle(call) {
       const { body, query, head, caller } = call;
       const { theirs, base: baseDocument, ours: named, resolve } = membersOf(body);
-      const resolutions = unwrap(await runYielding(readResolutions(resolve)));
       const now = await store.atHead(head);
       const whole = named === undefined ? now : await momentOf(named, 'ours', call);
       const ours = visibleTo(caller, whole, now);
-      const base = visibleTo(caller, await baseOf(baseDocument, ours, call), now);
-      await inManagedSchemas(theirs, schemas, query);
-      const input = { base, ours, theirs, resolutions };
-      const options = { ...query, release, ...(await readEquality(deps, theirs, base, ours)) };
-      const outcome = unwrap(await runYielding(mergeSnapshot(input, options)));
-      if (outcome.kind === 'conflicts') return conflictsAnswer(outcome.conflicts);
-      // `apply` compares the hash with that of the whole schema.
-      return answer(ours, { ...outcome, hash: await runYielding(snapshotHash(whole, release)) });
+      const base = isObject(baseDocument)
+        ? await snapshotBase(baseDocument, ours, query)
+        : await momentOf(baseDocument, 'base', call);
+      return answer({ base: visibleTo(caller, base, now), ours, whole, theirs, resolve }, query);
     },
   });
   return [merge];
@@ -345,13 +330,4 @@ function membersOf(body: unknown): { base: unknown; ours?: unknown; theirs: unkn
   }
   if (problems.length > 0) throw new RejectedError(problems);
   return body as { base: unknown; theirs: unknown };
-}
-
-/** Returns 409 with every conflict. A list of thousands of conflicts is written in steps. */
-async function conflictsAnswer(conflicts: readonly MergeConflict[]): Promise<Answer> {
-  const errors = conflicts.map(({ message, ...conflict }) => ({
-    message: `${describeLocation(conflict.place)}: ${message}`,
-    extensions: { code: 'MERGE_CONFLICT', ...conflict },
-  }));
-  return jsonBytesAnswer(STATUS.MERGE_CONFLICT, await runYielding(jsonBytes({ errors })));
 }

@@ -104,7 +104,7 @@ function actionOf(event: RawEvent): TokenAction | 'none' | undefined {
 const isProposing = ({ type, data }: RawEvent): boolean =>
   PROPOSED.has(type) && (type !== 'change.opened' || !isObject(data) || data['proposal'] !== undefined);
 
-const PERSONAL = /^(?:account|token|identity|trust|policy|webhook|log)\.|^change\.approved$/u;
+const PERSONAL = /^(?:account|token|identity|trust|policy|webhook|environment|log)\.|^change\.approved$/u;
 
 const PROPOSED: ReadonlySet<string> = new Set([
   'change.opened',

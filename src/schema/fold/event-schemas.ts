@@ -361,6 +361,11 @@ const webhookUpdatedV1 = webhookV1
   .extend({ secret: z.literal('rotated'), replayed_from: z.int().positive() })
   .partial();
 
+const environmentV1 = z.strictObject({ name: eventText, origin: eventText });
+const environmentUpdatedV1 = environmentV1
+  .extend({ token: z.literal('replaced'), base: z.int().positive().nullable() })
+  .partial();
+
 function logPlace() {
   return z.strictObject({ position: z.int().nonnegative(), hash: eventTextOrNull });
 }
@@ -458,6 +463,9 @@ export const EVENT_KINDS: { readonly [T in EventType]: EventKind<T> } = {
   'webhook.enabled': otherEvent(noData),
   'webhook.disabled': otherEvent(z.strictObject({ because: eventText })),
   'webhook.deleted': otherEvent(noData),
+  'environment.created': otherEvent(environmentV1),
+  'environment.updated': otherEvent(environmentUpdatedV1),
+  'environment.deleted': otherEvent(noData),
   'drift.found': otherEvent(foundDriftV1),
   'drift.resolved': otherEvent(noData),
   'verification.failed': otherEvent(z.strictObject({ faults: z.record(eventText, z.int().positive()) })),

@@ -1,8 +1,9 @@
-/* Payloads of events about the service itself: its accounts, webhooks and scheduled comparisons. */
+/* Payloads of events about the service itself: its accounts, webhooks, environments and scheduled comparisons. */
 import type { TokenScope } from './token-scope.js';
 
 /** Newest versions. */
-export interface ServiceEventData extends AccountEventData, WebhookEventData, ComparisonEventData {}
+export interface ServiceEventData
+  extends AccountEventData, WebhookEventData, EnvironmentEventData, ComparisonEventData {}
 
 /**
  * Payloads of events about users and their API tokens. The subject is the user: `{ kind: 'user', id: uuid }`. They
@@ -87,6 +88,29 @@ export interface WebhookSettings {
  * in which the webhook was enabled.
  */
 export type WebhookDisabledBecause = 'requested' | 'gone' | 'failing' | 'copied';
+
+/**
+ * Payloads of events about environments, which are other instances of the service. The subject is the environment:
+ * `{ kind: 'environment', id: uuid }`. They never contain the token or the whole address.
+ */
+
+export const ENVIRONMENT = 'environment';
+
+interface EnvironmentEventData {
+  'environment.created': EnvironmentSettings;
+  /**
+   * Contains only changed members. `base`: the position at which both schemas were equal. Null: not known. The service
+   * itself updates the base without an event.
+   */
+  'environment.updated': Partial<EnvironmentSettings> & { token?: 'replaced'; base?: number | null };
+  'environment.deleted': Record<string, never>;
+}
+
+interface EnvironmentSettings {
+  name: string;
+  /** The origin of the address: `https://staging.example.com`. */
+  origin: string;
+}
 
 /**
  * Payloads of events about the comparisons that the setting VERIFY_EVERY schedules. The subject is

@@ -6,7 +6,7 @@ export const SYSTEM_PREFIX = 'service_';
 
 /** Names of existing collections of the service, and names that the service or Directus may add. */
 const NAMES =
-  'access activity approvals auth_epoch changes checkpoints collections comments dashboards divergences documents events ' +
+  'access activity approvals auth_epoch changes checkpoints collections comments dashboards divergences documents environments events ' +
   'exchanged_id_tokens extensions fields files flows folders folds followers former_users idempotency identities keys migrations notifications objects ' +
   'operations panels permissions policies policy preparations presets projections relations revisions roles sessions ' +
   'settings shares tokens translations trash users versions webhook_deliveries webhooks';

@@ -346,14 +346,15 @@ describe('dps backup --verify', () => {
       }
     });
 
-    it('lists every column of the accounts tables, and of webhooks those without secrets and progress', async () => {
+    it('lists every column of the accounts tables, and of webhooks and environments those without secrets and progress', async () => {
       for (const [table, columns] of ACCOUNT_COLUMNS) {
         const rows = await query(
           source.connectionString,
           `SELECT attname::text AS name FROM pg_attribute WHERE attrelid = 'service.${table}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
         );
         const names = rows.map(({ name }) => name);
-        const listed = table === 'service_webhooks' ? names.slice(0, names.indexOf('enabled')) : names;
+        const after = { service_webhooks: 'enabled', service_environments: 'token' }[table];
+        const listed = after === undefined ? names : names.slice(0, names.indexOf(after));
         expect(listed, table).to.deep.equal(columns);
       }
     });
