@@ -69,6 +69,7 @@ export const PARTS: readonly { to: string; label: string; of: string; roles: rea
   { to: '/operations/trash', label: 'Trash', of: 'Operations', roles: MAY.readOperations },
   { to: '/operations/adopt', label: 'Adopt tables', of: 'Operations', roles: MAY.administer },
   { to: '/operations/webhooks', label: 'Webhooks', of: 'Operations', roles: MAY.administer },
+  { to: '/operations/environments', label: 'Environments', of: 'Operations', roles: MAY.administer },
   { to: '/operations/trust', label: 'Trust rules of pipelines', of: 'Operations', roles: MAY.readOperations },
   { to: '/operations/metrics', label: 'Metrics', of: 'Operations', roles: MAY.readOperations },
   { to: '/docs', label: 'Guides', of: 'API', roles: EVERYBODY },

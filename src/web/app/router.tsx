@@ -175,6 +175,12 @@ const webhooks = createRoute({
   component: lazyRouteComponent(() => import('../pages/operations/webhooks-tab.js'), 'WebhooksTab'),
 });
 
+const environments = createRoute({
+  getParentRoute: () => operations,
+  path: '/environments',
+  component: lazyRouteComponent(() => import('../pages/operations/environments-tab.js'), 'EnvironmentsTab'),
+});
+
 const trust = createRoute({
   getParentRoute: () => operations,
   path: '/trust',
@@ -195,6 +201,7 @@ const operationsParts = operations.addChildren([
   trash,
   adopt,
   webhooks,
+  environments,
   trust,
   metrics,
 ]);

@@ -349,3 +349,33 @@ export const replayWebhook = async (id: string, position: number) =>
 
 /** Sends a test message, also if the webhook is disabled. */
 export const testWebhook = async (id: string) => (await request('testWebhook', { params: { id } })).data;
+
+/* Environments: other instances of the service. For admins. */
+
+const ENVIRONMENTS = 'environments';
+
+/** The service itself compares an environment at most every 10 seconds, however often the list is requested. */
+export const environmentsQuery = () =>
+  queryOptions({
+    queryKey: [ENVIRONMENTS],
+    refetchInterval: EVERY,
+    queryFn: async ({ signal }) => (await request('listEnvironments', { signal })).data,
+  });
+
+export interface EnvironmentSettings {
+  name: string;
+  url: string;
+  token: string;
+}
+
+/** @throws ServiceError at the invalid member */
+export const createEnvironment = (settings: EnvironmentSettings) => request('createEnvironment', { body: settings });
+
+/** @throws ServiceError like `createEnvironment` */
+export const updateEnvironment = (id: string, changes: Partial<EnvironmentSettings> & { base?: number | null }) =>
+  request('updateEnvironment', { params: { id }, body: changes });
+
+export const deleteEnvironment = (id: string) => request('deleteEnvironment', { params: { id } });
+
+/** Connects to the environment, and compares the schemas. */
+export const testEnvironment = async (id: string) => (await request('testEnvironment', { params: { id } })).data;

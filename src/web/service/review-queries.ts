@@ -108,6 +108,15 @@ export async function mergeFile(
   });
 }
 
+/**
+ * The changes of an environment since the last common schema, applied to the current schema.
+ * @throws ServiceError like `mergeFile`
+ */
+export const mergeEnvironment = (id: string, resolve: readonly Resolution[], signal: AbortSignal): Promise<Reviewed> =>
+  sendResolutions(resolve, async (needed) =>
+    readReviewed(await requestAnswer('mergeEnvironment', { params: { id }, body: { resolve: [...needed] }, signal })),
+  );
+
 /** The byte order mark U+FEFF in UTF-8. */
 const MARK = [0xef, 0xbb, 0xbf];
 

@@ -6,6 +6,7 @@ import type * as history from '../../http/openapi/answers/history.js';
 import type * as operating from '../../http/openapi/answers/operating.js';
 import type * as schema from '../../http/openapi/answers/schema.js';
 import type { trashEntry } from '../../features/trash/routes-answers.js';
+import type * as environments from '../../features/environments/routes-answers.js';
 import type * as webhooks from '../../features/webhooks/routes-answers.js';
 import type { CollectionDocument } from '../../http/deps.js';
 import type { Schemas } from '../../client/api.js';
@@ -62,6 +63,9 @@ export type TrashEntry = z.output<typeof trashEntry>;
 export type PolicyAt = z.output<typeof operating.policyAt>;
 export type DatabaseTable = z.output<typeof schema.databaseTable>;
 export type Sample = z.output<typeof schema.sample>;
+export type Environment = z.output<typeof environments.environment>;
+export type EnvironmentComparison = z.output<typeof environments.comparison>;
+
 export type Webhook = z.output<typeof webhooks.webhook>;
 export type WebhookDelivery = z.output<typeof webhooks.delivery>;
 /** A rule by which pipelines exchange ID tokens for API tokens. */

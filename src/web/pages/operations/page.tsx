@@ -7,7 +7,7 @@ import { countFaults, trashQuery, useScheduledFaults } from '../../service/opera
 import { useRole } from '../../service/session.js';
 import { LinkTabs, Page } from '../../shared/page.js';
 
-/** Shows the tabs with the numbers of faults, open requests and trash entries. Adoption and webhooks are only for admins. */
+/** Shows the tabs with the numbers of faults, open requests and trash entries. Adoption, webhooks and environments are only for admins. */
 export function OperationsPage() {
   const isAdmin = useRole() === 'admin';
   const { data: inWork } = useQuery(openRequestsQuery());
@@ -23,6 +23,7 @@ export function OperationsPage() {
       ? [
           { to: '/operations/adopt', label: 'Adopt' },
           { to: '/operations/webhooks', label: 'Webhooks' },
+          { to: '/operations/environments', label: 'Environments' },
         ]
       : []),
     { to: '/operations/trust', label: 'Trust rules' },

@@ -8,6 +8,7 @@ import { useDraft } from '../../draft/store.js';
 import { useMay } from '../../service/session.js';
 import type { ReviewSearch } from './search.js';
 import { DraftSource } from './sources/draft-source.js';
+import { EnvironmentSource } from './sources/environment-source.js';
 import { FileSource } from './sources/file-source.js';
 import { PastSource } from './sources/base-select.js';
 import { batchQuery } from '../../service/history-queries.js';
@@ -223,20 +224,21 @@ function What({ batch }: { batch: Batch }) {
 const route = getRouteApi('/review');
 
 /**
- * Shows the review that the address selects: an applied batch, a request, a past state, a file or the draft, and
- * otherwise the start page. The start page also replaces an empty draft.
+ * Shows the review that the address selects: an applied batch, a request, a past state, an environment, a file or the
+ * draft, and otherwise the start page. The start page also replaces an empty draft.
  */
 export function ReviewPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const mayPropose = useMay('propose');
   const { draft } = useDraft();
-  const { to, file, change, done, draft: isDraft, bring } = search;
+  const { to, file, environment, change, done, draft: isDraft, bring } = search;
   const onChange = (changed: Partial<ReviewSearch>) =>
     void navigate({ search: (before: ReviewSearch) => ({ ...before, ...changed }), replace: true });
   if (done !== undefined) return <Done batch={done} />;
   if (change !== undefined) return <RequestView key={change} id={change} />;
   if (to !== undefined) return <PastSource key={to} to={String(to)} />;
+  if (environment !== undefined) return <EnvironmentSource key={environment} id={environment} />;
   if (file !== undefined) return <FileSource key={file} search={{ ...search, file }} onChange={onChange} />;
   if (mayPropose && isDraft === true && !isEmpty(draft)) return <DraftSource draft={draft} />;
   return <Begin isImport={bring === true} />;

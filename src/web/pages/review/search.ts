@@ -9,6 +9,8 @@ export interface ReviewSearch {
   mirror?: true;
   /** True to accept a file of another release, vendor or service. */
   force?: true;
+  /** The id of an environment whose changes are brought here. */
+  environment?: string;
   /** The id of a change request. */
   change?: string;
   /** The id of the applied batch. */
@@ -33,7 +35,7 @@ export function readReviewSearch(search: Record<string, unknown>): ReviewSearch 
     // A position is a number, so that the address needs no quotes.
     if (typeof moment === 'number' || (typeof moment === 'string' && MOMENT.test(moment))) valid[name] = moment;
   }
-  for (const name of ['file', 'change', 'done'] as const) {
+  for (const name of ['file', 'environment', 'change', 'done'] as const) {
     const id = search[name];
     if (typeof id === 'string' && ID.test(id)) valid[name] = id;
   }
