@@ -63,17 +63,24 @@ export class ServiceClient extends pg.Client {
     this.#timeout = config.connectionTimeoutMillis || Infinity;
     this.pooled = settings !== undefined;
     const { connection } = this as unknown as { connection: Wire & EventEmitter };
+    /** The statements since the server was last ready. */
+    let sent: string[] = [];
+    connection.prependListener('readyForQuery', () => (sent = []));
     // Removes values of rows from errors before the driver's own listeners read them.
-    connection.prependListener('errorMessage', (error: pg.DatabaseError) => removeValues(error, serviceSchema));
+    connection.prependListener('errorMessage', (error: pg.DatabaseError) => removeValues(error, serviceSchema, sent));
     if (settings !== undefined) this.#expectNoSession(connection, settings);
     const query = connection.query.bind(connection);
     const parse = connection.parse.bind(connection);
     connection.query = (text) => {
       this.needsReset = true;
+      sent.push(text);
       query(nameOwnSchema(text, serviceSchema));
     };
     connection.parse = (message, more) => {
-      if (!message.name) this.needsReset = true;
+      if (!message.name) {
+        this.needsReset = true;
+        sent.push(message.text);
+      }
       parse({ ...message, text: nameOwnSchema(message.text, serviceSchema) }, more);
     };
   }

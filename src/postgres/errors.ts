@@ -239,12 +239,31 @@ const ABOUT_PARAMETERS = 'reloptions.c';
  * Source files of PostgreSQL and of its extensions that read values of types. They quote the value, but report it as a
  * syntax error or as an internal error.
  */
-const READS_VALUES =
-  /^(?:ts(?:vector|query)|jsonpath|regproc|hstore|ltree|lquery|ltxtquery|_int_bool|lwgeom).*\.[cly]$/;
+const READS_VALUES = /^(?:ts(?:vector|query)|jsonpath|hstore|ltree|lquery|ltxtquery|_int_bool|lwgeom).*\.[cly]$/;
 
-/** An error with a position is in the text of the statement, which contains no values of rows. */
-const mayHaveValues = ({ code = '', file = '', position }: pg.DatabaseError): boolean =>
-  ABOUT_VALUES.test(code) ? file !== ABOUT_PARAMETERS : position === undefined && READS_VALUES.test(file);
+/** PostgreSQL's source file that reads statements, and also values that are names of types. */
+const READS_TYPES = 'scan.l';
+
+/** Source files of PostgreSQL that find objects by name. The name may be a value, as in `title::regclass`. */
+const READS_NAMES = /^(?:namespace|regproc|parse_type|acl)\.c$/;
+
+/** @param sent the statements that may have caused the error */
+function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolean {
+  const { code = '', file = '', message } = error;
+  if (ABOUT_VALUES.test(code)) return file !== ABOUT_PARAMETERS;
+  // The position is one in the value then, and not in the statement.
+  if (file === READS_TYPES) return error.where !== undefined && error.internalPosition === undefined;
+  // An error with a position is in the text of a statement, which contains no values of rows.
+  if (error.position !== undefined) return false;
+  return READS_VALUES.test(file) || (READS_NAMES.test(file) && !isNameIn(sent, message));
+}
+
+/** True if the statements contain the name in quotes that a message mentions, or all parts of a qualified name. */
+function isNameIn(statements: readonly string[], message: string): boolean {
+  const name = /"(.*)"/s.exec(message)?.[1] ?? '';
+  const isThere = (part: string): boolean => statements.some((text) => text.includes(part));
+  return statements.length === 0 || isThere(name) || name.split('.').every(isThere);
+}
 
 /**
  * Matches the innermost context of an error that PL/pgSQL raises, or finds in a statement that it builds from values.
@@ -257,11 +276,12 @@ const RAISED_BY =
  * Rewords errors that can contain values of rows before anything reads them. It removes message, detail, hint, context
  * and stack, and keeps names of tables, columns and constraints.
  * @param ownSchema the schema of the service's own functions, whose messages contain no values
+ * @param sent the statements that may have caused the error. Empty for prepared statements, which read no values
  */
-export function removeValues(error: pg.DatabaseError, ownSchema: string): void {
+export function removeValues(error: pg.DatabaseError, ownSchema: string, sent: readonly string[]): void {
   const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
   const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
-  if (!isForeign && !mayHaveValues(error)) return;
+  if (!isForeign && !mayHaveValues(error, sent)) return;
   const description = isForeign
     ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its text is in the log of PostgreSQL`
     : describeError(error);

@@ -184,3 +184,25 @@ describe('row values', () => {
     expect(seen.length).to.be.greaterThan(15);
   });
 });
+
+describe('row values in materialized views', () => {
+  const { api } = withService({ settings: { OBJECTS: 'on' } });
+  const create = (name: string, query: string) => {
+    const definition = `CREATE MATERIALIZED VIEW ${name} AS ${query}`;
+    const expected = { status: 422, code: 'DATABASE_REFUSED' };
+    return api.refused(expected, 'POST', '/objects', { kind: 'materialized_view', definition });
+  };
+
+  before(() => api.sql(`CREATE TABLE named (name text); INSERT INTO named VALUES ('${VALUE_OF_ROWS}')`));
+
+  for (const type of ['regclass', 'regproc', 'regtype', 'regrole', 'regnamespace', 'regconfig'])
+    it(`are in no error about a missing ${type}`, async () => {
+      const error = await create('found', `SELECT name::${type}::text AS name FROM public.named`);
+      expect(JSON.stringify(error)).to.contain('SQLSTATE').and.not.contain(VALUE_OF_ROWS);
+    });
+
+  it('do not hide a name that the definition contains', async () => {
+    const error = await create('found', `SELECT 'missing.table'::text::regclass::text AS name`);
+    expect(error.message).to.contain('schema "missing" does not exist');
+  });
+});
