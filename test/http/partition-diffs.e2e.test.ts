@@ -128,6 +128,23 @@ describe('a diff of a partitioned table', () => {
     expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
   });
 
+  for (const deleted of [['leaf'], ['part', 'leaf']])
+    it(`deletes ${deleted.join(' and ')} before it renames a column, so that the trash keeps the former column`, async () => {
+      await api.sql(`INSERT INTO leaf VALUES (1, 'one', 11)`);
+      const before = await api.head();
+      const { collections, fields, ...rest } = await snapshot();
+      for (const each of fields.filter(({ field }) => field === 'b')) {
+        Object.assign(each, { field: 'c', renamed_from: 'b' });
+        each.meta.field = each.schema.name = 'c';
+      }
+      const isKept = ({ collection }: { collection: string }): boolean => !deleted.includes(collection);
+      const target = { ...rest, collections: collections.filter(isKept), fields: fields.filter(isKept) };
+      await api.ok('POST', '/schema/apply', await api.ok<Diff>('POST', '/schema/diff', target));
+      await api.ok('POST', '/schema/apply', await api.ok<Diff>('GET', `/history/diff?to=${before}`));
+      expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
+      expect(await api.sql('SELECT * FROM leaf')).to.deep.equal([{ id: 1, a: 'one', b: 11 }]);
+    });
+
   it('reports a partition that the service does not manage if the table is deleted', async () => {
     await api.sql('CREATE TABLE alien PARTITION OF parts FOR VALUES FROM (200) TO (300)');
     const document = await snapshot();

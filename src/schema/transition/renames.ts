@@ -17,6 +17,7 @@ import {
   groupedIn,
   partitionsOf,
   referencesTo,
+  sameCollection,
 } from '../model/state.js';
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
@@ -223,8 +224,11 @@ function commitDraft(state: State, draft: Draft, touched: Set<string>): State {
 export const findNamesInTheWay = (names: Names, isThere: (name: string) => boolean): string[] =>
   [...names.values()].filter((name) => !names.has(name) && isThere(name));
 
-/** Removes objects whose names others take, and everything that depends on these objects. */
-export function removeNamesInTheWay(from: State, { collections, fields }: Renames): Draft {
+/**
+ * Removes objects whose names others take, and everything that depends on these objects. Also removes the partitions
+ * that the target lacks of tables with renamed columns: PostgreSQL would rename the columns of those partitions too.
+ */
+export function removeNamesInTheWay(from: State, to: State, { collections, fields }: Renames): Draft {
   const draft = new Draft(from);
   const gone = findNamesInTheWay(collections, (each) => from.collections.has(each));
   for (const name of gone) dropCollection(draft, from, name);
@@ -234,9 +238,19 @@ export function removeNamesInTheWay(from: State, { collections, fields }: Rename
     const node = draft.get(name);
     for (const field of findNamesInTheWay(names, (each) => node?.fields.has(each) === true))
       dropField(draft, from, name, field);
+    for (const partition of partitionsWithout(from, to, name))
+      if (draft.get(partition) !== undefined) dropCollection(draft, from, partition);
   }
   return draft;
 }
+
+/** Returns the partitions of a table that the target lacks, with their own partitions. */
+const partitionsWithout = (from: State, to: State, table: string): string[] =>
+  [...partitionsOf(from, table)].flatMap((name) => {
+    const node = from.collections.get(name);
+    if (node === undefined || sameCollection(to, node) !== undefined) return [];
+    return [name, ...partitionsWithout(from, to, name)];
+  });
 
 /** Returns the events of the renames and the state after them. The new names must be free. */
 export function* renameEvents(

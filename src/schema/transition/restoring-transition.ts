@@ -120,10 +120,10 @@ function* attachable<T extends TrashNode>(
   entries: readonly T[],
 ): Resumable<{ named: Rewritten; tables: readonly T[] }> {
   const renames = renamesBetween(from, to, touched);
-  const named = yield* withoutNamesInTheWay(from, renames);
+  const named = yield* withoutNamesInTheWay(from, to, renames);
   const tables = attachableTo(named.state, entries);
   if (tables.length === entries.length || renames.fields.size === 0) return { named, tables };
-  const earlier = yield* withoutNamesInTheWay(from, { ...renames, fields: NO_RENAMES.fields });
+  const earlier = yield* withoutNamesInTheWay(from, to, { ...renames, fields: NO_RENAMES.fields });
   const others = attachableTo(earlier.state, entries);
   return others.length > tables.length ? { named: earlier, tables: others } : { named, tables };
 }
@@ -132,8 +132,8 @@ function* attachable<T extends TrashNode>(
  * Returns the state with the new names. Objects whose names others take are removed with their relations, which would
  * otherwise belong to the others.
  */
-function* withoutNamesInTheWay(from: State, renames: Renames): Resumable<Rewritten> {
-  const cleared = removeNamesInTheWay(from, renames);
+function* withoutNamesInTheWay(from: State, to: State, renames: Renames): Resumable<Rewritten> {
+  const cleared = removeNamesInTheWay(from, to, renames);
   const named = yield* withRenames(cleared.toState(), renames);
   return { ...named, touched: new Set([...cleared.touched, ...named.touched]) };
 }

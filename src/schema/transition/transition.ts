@@ -1,7 +1,7 @@
 /**
  * Returns the ordered events between two states. Every command uses this order, in which every prefix is a valid schema:
  *
- * 1. Remove objects whose names others take.
+ * 1. Remove objects whose names others take, and partitions of tables whose columns are renamed.
  * 2. Rename.
  * 3. Remove relations.
  * 4. Detach references to removed objects, and add needs of columns.
@@ -216,7 +216,7 @@ function* collectionTransition(
   const renames = renamesBetween(from, to, names);
   yield;
   if (isNone(renames)) return yield* byNames(from, to, names, options);
-  const without = removeNamesInTheWay(from, renames);
+  const without = removeNamesInTheWay(from, to, renames);
   const freed = without.touched.size === 0 ? from : without.toState();
   const removed = yield* byNames(from, freed, without.touched, {});
   const { events, after } = yield* renameEvents(freed, renames);
