@@ -11,6 +11,7 @@ import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 const MASKS: [RegExp, string][] = [
   // The advisory lock key, derived from the name of the database.
   [/(?<=advisory_xact_lock\(\$1\) -- )-?\d+/g, '<key>'],
+  [/(?<=max\(number\) > )\d+/g, '<migrations>'],
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+00/g, '<a time>'],
   [/"occurred_at":"[^"]*"/g, '"occurred_at":"<a time>"'],
 ];
