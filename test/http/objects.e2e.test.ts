@@ -72,10 +72,20 @@ describe('views and materialized views', () => {
     ['a long text', `CREATE VIEW a AS SELECT '${'x'.repeat(200_000)}' AS x`, 'definition', 'at most'],
     ['a format character', 'CREATE VIEW "a\u202e" AS SELECT 1 AS x', 'definition', 'invisible characters'],
     ['a format character in a column', 'CREATE VIEW a AS SELECT 1 AS "x\u202e"', 'definition', '"x\\u{202e}"'],
-    ['one in a list of columns', 'CREATE VIEW a ("x\u200b") AS SELECT 1 AS x', 'definition', '(it contains U+200B)'],
-    ['an escaped one', String.raw`CREATE VIEW a AS SELECT 1 AS U&"x\200B"`, 'definition', '(it contains U+200B)'],
     [
-      'one in WITH',
+      'a format character in a list of columns',
+      'CREATE VIEW a ("x\u200b") AS SELECT 1 AS x',
+      'definition',
+      '(it contains U+200B)',
+    ],
+    [
+      'an escaped format character',
+      String.raw`CREATE VIEW a AS SELECT 1 AS U&"x\200B"`,
+      'definition',
+      '(it contains U+200B)',
+    ],
+    [
+      'a format character in WITH',
       'CREATE VIEW a AS WITH "w\u200b" AS (SELECT 1 AS x) SELECT x FROM "w\u200b"',
       'definition',
       'U+200B',

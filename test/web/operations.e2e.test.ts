@@ -165,4 +165,15 @@ describe('the operations page of the admin app', () => {
     await page.getByRole('list', { name: 'Checks' }).waitFor();
     await expectAccessibleInEachLook(page);
   });
+
+  it('shows all tabs at 1024 and 1280 px', async () => {
+    const page = await app.visit({ path: '/operations/checks' });
+    const tabs = page.getByRole('navigation', { name: 'Operations' });
+    await tabs.getByRole('link', { name: 'Environments' }).waitFor();
+    for (const width of [1_280, 1_024]) {
+      await page.setViewportSize({ width, height: 800 });
+      const hidden = await tabs.evaluate((list) => list.scrollWidth - list.clientWidth);
+      expect(hidden, `${width} px`).to.equal(0);
+    }
+  });
 });

@@ -28,9 +28,9 @@ export interface TableRows {
 
 /**
  * The account tables and columns in a backup. Passwords and tokens are hashes, as stored. Everything that must not be
- * revived or would grant access is excluded: sessions, stored responses, the secret of access tokens, and the
- * tokens of environments, and the secrets and the state of webhooks. Restored webhooks are therefore disabled. Users precede their tokens, identities and
- * diagrams.
+ * revived or would grant access is excluded: sessions, stored responses, the secret of access tokens, the tokens of
+ * environments, and the secrets and the state of webhooks. Restored webhooks are therefore disabled. Users precede their
+ * tokens, identities and diagrams.
  */
 export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   [

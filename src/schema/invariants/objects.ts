@@ -60,7 +60,7 @@ function newNameProblems(from: State, to: State, object: SchemaObject): Problem[
 
 const MAY_HAVE_ESCAPES = /u&"/i;
 
-/** Returns the names that the definition introduces and that do not show all of their characters, with the reasons. */
+/** Returns the names with hidden characters that the definition introduces, with the reasons. */
 function hiddenNames({ kind, definition }: SchemaObject): [name: string, reason: string][] {
   if (typeof definition !== 'string' || !(isRelation({ kind }) || isRoutine({ kind }))) return [];
   if (visibleText(definition) === definition && !MAY_HAVE_ESCAPES.test(definition)) return [];

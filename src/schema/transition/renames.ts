@@ -225,10 +225,10 @@ export const findNamesInTheWay = (names: Names, isThere: (name: string) => boole
   [...names.values()].filter((name) => !names.has(name) && isThere(name));
 
 /**
- * Removes objects whose names others take, and everything that depends on these objects. Also removes the partitions
- * that the target lacks of tables with renamed columns: PostgreSQL would rename the columns of those partitions too.
+ * Removes what must be gone before the renames: objects whose names others take, with everything that depends on them,
+ * and partitions that the target lacks, because PostgreSQL renames their columns together with those of their table.
  */
-export function removeNamesInTheWay(from: State, to: State, { collections, fields }: Renames): Draft {
+export function removeBeforeRenames(from: State, to: State, { collections, fields }: Renames): Draft {
   const draft = new Draft(from);
   const gone = findNamesInTheWay(collections, (each) => from.collections.has(each));
   for (const name of gone) dropCollection(draft, from, name);

@@ -22,7 +22,7 @@ import {
 import type { Restores, TransitionOptions } from './context.js';
 import { dropCollection, withoutReferences } from './cascade.js';
 import { Draft } from './draft.js';
-import { type Renames, NO_RENAMES, removeNamesInTheWay, renamesBetween, withRenames } from './renames.js';
+import { type Renames, NO_RENAMES, removeBeforeRenames, renamesBetween, withRenames } from './renames.js';
 import type { Rewritten } from './rename-texts.js';
 import { transition } from './transition.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -120,20 +120,20 @@ function* attachable<T extends TrashNode>(
   entries: readonly T[],
 ): Resumable<{ named: Rewritten; tables: readonly T[] }> {
   const renames = renamesBetween(from, to, touched);
-  const named = yield* withoutNamesInTheWay(from, to, renames);
+  const named = yield* afterRenames(from, to, renames);
   const tables = attachableTo(named.state, entries);
   if (tables.length === entries.length || renames.fields.size === 0) return { named, tables };
-  const earlier = yield* withoutNamesInTheWay(from, to, { ...renames, fields: NO_RENAMES.fields });
+  const earlier = yield* afterRenames(from, to, { ...renames, fields: NO_RENAMES.fields });
   const others = attachableTo(earlier.state, entries);
   return others.length > tables.length ? { named: earlier, tables: others } : { named, tables };
 }
 
 /**
- * Returns the state with the new names. Objects whose names others take are removed with their relations, which would
- * otherwise belong to the others.
+ * Returns the state with the new names, without what is removed before the renames. Relations of objects whose names
+ * others take would otherwise belong to the others.
  */
-function* withoutNamesInTheWay(from: State, to: State, renames: Renames): Resumable<Rewritten> {
-  const cleared = removeNamesInTheWay(from, to, renames);
+function* afterRenames(from: State, to: State, renames: Renames): Resumable<Rewritten> {
+  const cleared = removeBeforeRenames(from, to, renames);
   const named = yield* withRenames(cleared.toState(), renames);
   return { ...named, touched: new Set([...cleared.touched, ...named.touched]) };
 }

@@ -62,7 +62,7 @@ import {
 import { jsonEqual } from '../../kernel/json.js';
 import { patchBetween } from '../fold/rename-events.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { isNone, renameEvents, renamesBetween, removeNamesInTheWay } from './renames.js';
+import { isNone, renameEvents, renamesBetween, removeBeforeRenames } from './renames.js';
 import { collectionsChanged } from '../fold/event-schemas.js';
 import { indexNameOf, uniqueNameOf } from '../model/constraint-names.js';
 
@@ -216,7 +216,7 @@ function* collectionTransition(
   const renames = renamesBetween(from, to, names);
   yield;
   if (isNone(renames)) return yield* byNames(from, to, names, options);
-  const without = removeNamesInTheWay(from, to, renames);
+  const without = removeBeforeRenames(from, to, renames);
   const freed = without.touched.size === 0 ? from : without.toState();
   const removed = yield* byNames(from, freed, without.touched, {});
   const { events, after } = yield* renameEvents(freed, renames);

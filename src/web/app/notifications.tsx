@@ -4,7 +4,7 @@ import { ActionIcon, Indicator, Menu, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { actorName } from '../../schema/model/events.js';
-import { newsQuery, type News } from '../service/change-queries.js';
+import { notificationsQuery, type ChangeNotification } from '../service/change-queries.js';
 import { currentUserId, useMay } from '../service/session.js';
 import { Glyph } from '../shared/glyph.js';
 import { visibleName } from '../shared/name.js';
@@ -12,18 +12,21 @@ import { abbreviate } from '../shared/text.js';
 import { Time } from '../shared/time.js';
 import { storeValue, useStored } from '../shared/use-stored.js';
 
-/** The name of the stored time of the newest entry that the user has seen. */
+/** The name under which the browser stores the time of the newest notification that the user has seen. */
 const SEEN = 'seen';
 
 /** Renders nothing for users who cannot open change requests. */
 export function Notifications() {
   const mayPropose = useMay('propose');
   const mayApply = useMay('carryOut');
-  const { data: news = [] } = useQuery({ ...newsQuery(currentUserId(), mayApply), enabled: mayPropose });
+  const { data: notifications = [] } = useQuery({
+    ...notificationsQuery(currentUserId(), mayApply),
+    enabled: mayPropose,
+  });
   const seen = useStored(SEEN) ?? '';
   if (!mayPropose) return null;
-  const unread = news.filter(({ at }) => at > seen).length;
-  const [newest] = news;
+  const unread = notifications.filter(({ at }) => at > seen).length;
+  const [newest] = notifications;
   return (
     <Indicator label={unread} size={16} offset={4} disabled={unread === 0}>
       <Menu
@@ -45,9 +48,9 @@ export function Notifications() {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown mah="70vh" style={{ overflowY: 'auto' }}>
-          <Menu.Label>{news.length === 0 ? EMPTY : 'Your change requests'}</Menu.Label>
-          {news.map((entry) => (
-            <Entry key={`${entry.id} ${entry.at} ${entry.what}`} news={entry} isUnread={entry.at > seen} />
+          <Menu.Label>{notifications.length === 0 ? EMPTY : 'Your change requests'}</Menu.Label>
+          {notifications.map((each) => (
+            <Entry key={`${each.id} ${each.at} ${each.what}`} notification={each} isUnread={each.at > seen} />
           ))}
         </Menu.Dropdown>
       </Menu>
@@ -55,7 +58,7 @@ export function Notifications() {
   );
 }
 
-const EMPTY = 'Nothing happened to your change requests in the last 7 days.';
+const EMPTY = 'No activity on your change requests in the last 7 days.';
 
 const WORDS = {
   approved: 'approved',
@@ -63,9 +66,10 @@ const WORDS = {
   commented: 'commented on',
   applied: 'was applied',
   failed: 'failed',
-} as const satisfies Record<News['what'], string>;
+} as const satisfies Record<ChangeNotification['what'], string>;
 
-function Entry({ news: { id, title, what, by, at }, isUnread }: { news: News; isUnread: boolean }) {
+function Entry({ notification, isUnread }: { notification: ChangeNotification; isUnread: boolean }) {
+  const { id, title, what, by, at } = notification;
   const request = `“${visibleName(abbreviate(title, 80))}”`;
   const who = by === null ? null : visibleName(abbreviate(actorName(by), 40));
   return (

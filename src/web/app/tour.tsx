@@ -43,7 +43,7 @@ const STEPS: readonly Step[] = [
 
 const FINISHED = 'finished';
 
-/** The name of the stored number of the step, or of `finished`. */
+/** The name under which the browser stores the number of the step, or `finished`. */
 const STEP = 'tour';
 
 const storeStep = (step: string): void => storeValue(STEP, step);

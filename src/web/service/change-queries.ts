@@ -162,8 +162,8 @@ export const toApproveQuery = () =>
     },
   });
 
-/** Something that happened to a change request of the user. */
-export interface News {
+/** An action on a change request of the user, or its outcome. */
+export interface ChangeNotification {
   /** The id of the request. */
   id: string;
   title: string;
@@ -174,43 +174,48 @@ export interface News {
   at: string;
 }
 
-const NEWS_DAYS = 7;
-/** Requests whose news are read, and entries that are shown. */
-const MOST_NEWS = 20;
+const NOTIFICATION_DAYS = 7;
+/** Maximum number of requests that are read, and of notifications. */
+const MOST_NOTIFICATIONS = 20;
 
 /**
  * Returns the actions of others on the user's requests in the last days, newest first.
- * @param mayApply true for users who may apply their requests themselves. Only online changes are news for them
+ * @param mayApply true for users who may apply their requests themselves. They are notified of online changes only
  */
-export const newsQuery = (author: string, mayApply: boolean) =>
+export const notificationsQuery = (author: string, mayApply: boolean) =>
   queryOptions({
-    queryKey: [SCHEMA, 'changes', 'news', author],
+    queryKey: [SCHEMA, 'changes', 'notifications', author],
     queryFn: async ({ client, signal }) => {
-      const since = new Date(Date.now() - NEWS_DAYS * 86_400_000).toISOString();
+      const since = new Date(Date.now() - NOTIFICATION_DAYS * 86_400_000).toISOString();
       const { data } = await request('listChanges', { query: { author, limit: MOST_LISTED }, signal });
       const changed = data.filter(
         ({ title, changed_at: at, opened_at }) => title !== null && at > opened_at && at > since,
       );
-      const recent = changed.sort((one, other) => (one.changed_at > other.changed_at ? -1 : 1)).slice(0, MOST_NEWS);
+      const recent = changed
+        .sort((one, other) => (one.changed_at > other.changed_at ? -1 : 1))
+        .slice(0, MOST_NOTIFICATIONS);
       const requests = await Promise.all(
         recent.map(({ id, changed_at }) =>
           client.fetchQuery({
             // Read again only after the request has changed.
-            queryKey: ['news', id, changed_at],
+            queryKey: ['notifications', id, changed_at],
             staleTime: Infinity,
             queryFn: async () => (await request('getChange', { params: { id }, signal })).data,
           }),
         ),
       );
-      const entries = requests.flatMap((each) => newsOf(each, mayApply));
-      const news = entries.filter(({ by, at }) => by?.id !== author && at > since);
-      return news.sort((one, other) => (one.at > other.at ? -1 : 1)).slice(0, MOST_NEWS);
+      const entries = requests.flatMap((each) => notificationsOf(each, mayApply));
+      const notifications = entries.filter(({ by, at }) => by?.id !== author && at > since);
+      return notifications.sort((one, other) => (one.at > other.at ? -1 : 1)).slice(0, MOST_NOTIFICATIONS);
     },
   });
 
-function newsOf(changed: ChangeRequest, mayApply: boolean): News[] {
+function notificationsOf(changed: ChangeRequest, mayApply: boolean): ChangeNotification[] {
   const { id, title, proposal } = changed;
-  const entry = (what: News['what'], { by, at }: Pick<News, 'by' | 'at'>): News => ({
+  const entry = (
+    what: ChangeNotification['what'],
+    { by, at }: Pick<ChangeNotification, 'by' | 'at'>,
+  ): ChangeNotification => ({
     id,
     title: title ?? '',
     what,

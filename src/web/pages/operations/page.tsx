@@ -30,7 +30,7 @@ export function OperationsPage() {
     { to: '/operations/metrics', label: 'Metrics' },
   ];
   return (
-    <Page>
+    <Page wide>
       <Title order={1} size="h3" mb="sm">
         Operations
       </Title>
