@@ -102,4 +102,41 @@ describe('the order of collections and fields in the admin app', () => {
       expect(data.meta, field).to.include({ width, hidden: width === 'half' });
     }
   });
+
+  it('edits several collections at once, with the mouse or the keyboard', async () => {
+    const page = await app.visit();
+    const list = page.getByRole('region', { name: 'Collections' });
+    await list.getByRole('button', { name: 'Edit several' }).click();
+    const bulk = list.getByRole('region', { name: 'Edit several collections' });
+    await bulk.getByText('Select the collections to edit.').waitFor();
+    await item(page, 'alpha').click();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await bulk.getByText('2 collections selected.').waitFor();
+    expect(new URL(page.url()).search, 'a selection opens nothing').to.equal('');
+    await bulk.getByRole('button', { name: 'Select all 3' }).click();
+    await bulk.getByText('3 collections selected.').waitFor();
+    await item(page, 'folder').click();
+    await bulk.getByText('2 collections selected.').waitFor();
+    await bulk.getByLabel('Parent group').selectOption('folder');
+    await bulk.getByLabel('Accountability').selectOption({ label: 'Nothing' });
+    await bulk.getByLabel('Hidden').selectOption({ label: 'No' });
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectFits(page);
+    await bulk.getByRole('button', { name: 'Save to draft' }).click();
+    await bulk.waitFor({ state: 'detached' });
+    await expectTree(page, ['1 folder', '2 alpha', '2 beta']);
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    for (const [name, group] of [
+      ['alpha', 'folder'],
+      ['beta', 'folder'],
+      ['folder', null],
+    ]) {
+      const { data } = (await app.client(`/collections/${name}`)).json as { data: { meta: Record<string, unknown> } };
+      expect(data.meta, String(name)).to.include({ group, accountability: group === null ? 'all' : null });
+    }
+  });
 });

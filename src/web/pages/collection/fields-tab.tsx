@@ -23,7 +23,8 @@ import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
 import type { EditName } from '../../editing/edit-names.js';
 import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
-import { BulkEdit } from './bulk-edit.js';
+import { FieldsEdit } from '../../editing/bulk-edit.js';
+import { withToggled } from '../../shared/items.js';
 import classes from './page.module.css';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { discard } from '../../draft/edits.js';
@@ -211,7 +212,15 @@ export function FieldsTab(props: Props) {
           )}
         </Group>
       )}
-      {selected !== null && <BulkEdit collection={collection} selected={selected} onDone={() => setSelected(null)} />}
+      {selected !== null && (
+        <FieldsEdit
+          collection={collection}
+          names={drafted.filter(({ mark }) => mark !== 'removed').map(({ document }) => document.field)}
+          selected={selected}
+          onSelect={setSelected}
+          onDone={() => setSelected(null)}
+        />
+      )}
       {drafted.length === 0 ? (
         <Text c="dimmed">No fields.</Text>
       ) : (
@@ -279,7 +288,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, select
                       aria-label={named`Select ${field.field}`}
                       disabled={mark === 'removed'}
                       checked={selected.has(field.field)}
-                      onChange={() => onSelect(toggled(selected, field.field))}
+                      onChange={() => onSelect(withToggled(selected, field.field))}
                     />
                   )
                 }
@@ -303,12 +312,6 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, select
       </table>
     </div>
   );
-}
-
-function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
-  const next = new Set(names);
-  if (!next.delete(name)) next.add(name);
-  return next;
 }
 
 /** Returns the fields that reference another collection. */

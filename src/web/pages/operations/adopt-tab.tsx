@@ -8,7 +8,7 @@ import { useRole } from '../../service/session.js';
 import type { Adoption, Problem, Drift } from '../../service/types.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { ReasonInput, useLacksReason } from '../../shared/form.js';
-import { groupBy } from '../../shared/group-by.js';
+import { groupBy } from '../../shared/items.js';
 import { Name, named } from '../../shared/name.js';
 import { useTitle } from '../../shared/page.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';

@@ -11,10 +11,11 @@ import {
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState, useDeferredValue, useMemo } from 'react';
+import { type ComponentProps, lazy, type ReactNode, Suspense, useState, useDeferredValue, useMemo } from 'react';
 import filterIcon from 'icon:filter_list';
 import languageIcon from 'icon:translate';
 import addIcon from 'icon:add';
+import selectIcon from 'icon:checklist';
 import type { ListedCollection } from '../../service/types.js';
 import { useMay } from '../../service/session.js';
 import { LoadingIndicator } from '../../shared/problem-alert.js';
@@ -25,8 +26,9 @@ import classes from './page.module.css';
 import { Glyph } from '../../shared/glyph.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import type { DropTarget } from '../../shared/drag-and-drop.js';
+import { withToggled } from '../../shared/items.js';
 import { Tree } from './tree.js';
-import { languagesOf, nameIn, rowsOf, treeOf } from './tree-model.js';
+import { languagesOf, nameIn, nameOf, namesOfGroups, rowsOf, treeOf } from './tree-model.js';
 
 /* Begins something new. */
 
@@ -72,6 +74,7 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
   const [text, setText] = useState('');
   const filter = useDeferredValue(text.trim());
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
   const roots = useMemo(() => treeOf(collections), [collections]);
   const languages = useMemo(() => languagesOf(collections), [collections]);
   const { hidden = false, lang } = search;
@@ -79,6 +82,11 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
     () => rowsOf(roots, { hidden, toggled, filter, nameOf: (each) => nameIn(lang, each) }),
     [roots, hidden, toggled, filter, lang],
   );
+  const isEditable = (name: string): boolean => marks?.collections.get(name) !== 'removed';
+  const selection = selected && {
+    names: selected,
+    onToggle: (name: string) => isEditable(name) && setSelected(withToggled(selected, name)),
+  };
   const tables = collections.filter(({ schema }) => schema !== null).length;
   const hasHidden = collections.some(({ meta }) => meta.hidden);
   return (
@@ -87,8 +95,18 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
         <Group gap={6} wrap="nowrap">
           <Filter text={text} onChange={setText} />
           {onMove !== undefined && <NewMenu group={search.c} />}
+          {onMove !== undefined && <SelectButton isSelecting={selected !== null} onChange={setSelected} />}
         </Group>
         <Languages languages={languages} lang={lang} onChange={onChange} />
+        {selected !== null && (
+          <SelectedCollections
+            groups={namesOfGroups(roots, selected)}
+            names={rows.map(nameOf).filter(isEditable)}
+            selected={selected}
+            onSelect={setSelected}
+            onDone={() => setSelected(null)}
+          />
+        )}
       </div>
       {rows.length === 0 && (
         <Text size="sm" c="dimmed" px="md" py="xs">
@@ -102,6 +120,7 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
         nameOf={(each) => nameIn(lang, each)}
         onChoose={onChoose}
         onMove={onMove}
+        selection={selection}
         onToggle={(name, open) => setToggled((before) => new Map(before).set(name, open))}
       />
       <div className={classes.count}>
@@ -121,6 +140,34 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
     </section>
   );
 }
+
+interface SelectButtonProps {
+  isSelecting: boolean;
+  onChange: (selected: ReadonlySet<string> | null) => void;
+}
+
+/** Begins or ends the selection of collections. */
+function SelectButton({ isSelecting, onChange }: SelectButtonProps) {
+  return (
+    <ActionIcon
+      size={36}
+      variant={isSelecting ? 'filled' : 'light'}
+      aria-label="Edit several"
+      aria-pressed={isSelecting}
+      onClick={() => onChange(isSelecting ? null : new Set())}
+    >
+      <Glyph path={selectIcon} size={20} />
+    </ActionIcon>
+  );
+}
+
+const CollectionsEdit = lazy(async () => ({ default: (await import('../../editing/bulk-edit.js')).CollectionsEdit }));
+
+const SelectedCollections = (props: ComponentProps<typeof CollectionsEdit>) => (
+  <Suspense fallback={<LoadingIndicator label="Loading the form" height="200px" />}>
+    <CollectionsEdit {...props} />
+  </Suspense>
+);
 
 function Filter({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   return (

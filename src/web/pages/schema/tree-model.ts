@@ -177,7 +177,14 @@ function parentOf(nodes: readonly TreeNode[], name: string): TreeNode | undefine
 export const canContain = ({ collection, children }: TreeNode): boolean =>
   collection.schema === null || children.length > 0;
 
-const nameOf = ({ node }: TreeRow): string => node.collection.collection;
+/** Returns the names of the collections that can contain others, without `moved` and those below them. */
+export function namesOfGroups(nodes: readonly TreeNode[], moved: ReadonlySet<string>): string[] {
+  const left = nodes.filter(({ collection }) => !moved.has(collection.collection));
+  const names = left.filter(canContain).map(({ collection }) => collection.collection);
+  return [...names, ...left.flatMap(({ children }) => namesOfGroups(children, moved))].sort();
+}
+
+export const nameOf = ({ node }: TreeRow): string => node.collection.collection;
 
 const siblingBefore = (rows: readonly TreeRow[], at: number, { level, place: index }: TreeRow): TreeRow | undefined =>
   index === 1 ? undefined : rows.findLast((each, other) => other < at && each.level === level);

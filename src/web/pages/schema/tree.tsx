@@ -1,8 +1,10 @@
 import folderIcon from 'icon:folder';
+import checkedIcon from 'icon:check_box';
 import hiddenIcon from 'icon:visibility_off';
 import openIcon from 'icon:expand_more';
 import singleIcon from 'icon:looks_one';
 import tableIcon from 'icon:table';
+import uncheckedIcon from 'icon:check_box_outline_blank';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { ListedCollection } from '../../service/types.js';
@@ -25,11 +27,13 @@ interface Props {
   onToggle: (collection: string, open: boolean) => void;
   /** Moves a collection, when the user drags it or presses Alt with an arrow key. */
   onMove?: ((collection: string, target: DropTarget) => void) | undefined;
+  /** The collections that are selected for an edit. Null unless the user edits several collections. */
+  selection: { names: ReadonlySet<string>; onToggle: (collection: string) => void } | null;
 }
 
 const ROW = 32;
 
-export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }: Props) {
+export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove, selection }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -57,6 +61,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
     onDrop: moveTo,
   });
   const dragPropsOf = (name: string) => (onMove === undefined ? {} : dragProps(name));
+  const choose = selection?.onToggle ?? onChoose;
   const focus = (index: number): void => {
     const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
     if (row === undefined) return;
@@ -73,7 +78,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
       setAt(name);
       const target = keyboardTarget(rows, focused, event.key);
       if (target !== undefined) moveTo(name, target);
-    } else if (event.key === 'Enter' || event.key === ' ') onChoose(name);
+    } else if (event.key === 'Enter' || event.key === ' ') choose(name);
     else if (move === undefined) return;
     else {
       const next = move({ row, focused, rows, toggle: (open) => onToggle(name, open) });
@@ -105,6 +110,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
               aria-posinset={row.place}
               aria-setsize={row.of}
               aria-selected={name === chosen}
+              {...(selection && { 'aria-checked': selection.names.has(name) })}
               {...(row.open === undefined ? {} : { 'aria-expanded': row.open })}
               tabIndex={index === focused ? 0 : -1}
               className={classes.row}
@@ -113,29 +119,45 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove }
               style={{ transform: `translateY(${start}px)`, paddingInlineStart: row.level * 16 - 8 }}
               onClick={() => {
                 setAt(name);
-                onChoose(name);
+                choose(name);
               }}
               {...dragPropsOf(name)}
             >
               <Toggle row={row} onToggle={(open) => onToggle(name, open)} />
-              <span className={classes.icon} style={{ color: inkOf(collection.meta.color) }}>
-                <MaterialIcon
-                  name={collection.meta.icon}
-                  otherwise={collection.schema === null ? folderIcon : tableIcon}
-                  size={18}
-                />
-              </span>
-              <span className={classes.name} title={titleOf(collection)}>
-                <Name of={nameOf(collection)} />
-              </span>
-              {mark && <MarkSign mark={mark} />}
-              {collection.meta.singleton && <Mark path={singleIcon} label="singleton" />}
-              {collection.meta.hidden && <Mark path={hiddenIcon} label="hidden" />}
+              {selection && (
+                <span className={classes.icon}>
+                  <Glyph path={selection.names.has(name) ? checkedIcon : uncheckedIcon} size={18} />
+                </span>
+              )}
+              <Label collection={collection} name={nameOf(collection)} mark={mark} />
             </div>
           );
         })}
       </div>
     </div>
+  );
+}
+
+interface LabelProps {
+  collection: ListedCollection;
+  name: string;
+  mark: Mark | undefined;
+}
+
+function Label({ collection, name, mark }: LabelProps) {
+  const { meta, schema } = collection;
+  return (
+    <>
+      <span className={classes.icon} style={{ color: inkOf(meta.color) }}>
+        <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} size={18} />
+      </span>
+      <span className={classes.name} title={titleOf(collection)}>
+        <Name of={name} />
+      </span>
+      {mark && <MarkSign mark={mark} />}
+      {meta.singleton && <Mark path={singleIcon} label="singleton" />}
+      {meta.hidden && <Mark path={hiddenIcon} label="hidden" />}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 /** Groups a plan by items. */
-import { groupBy } from '../../../shared/group-by.js';
+import { groupBy } from '../../../shared/items.js';
 import type { ChangeRequest, Finding, Plan, Problem } from '../../../service/types.js';
 import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 

@@ -9,3 +9,10 @@ export function groupBy<K, T>(items: readonly T[], keyFor: (item: T) => K): Map<
   }
   return groups;
 }
+
+/** Returns the set without the item if it contains it, and with the item otherwise. */
+export function withToggled<T>(items: ReadonlySet<T>, item: T): ReadonlySet<T> {
+  const next = new Set(items);
+  if (!next.delete(item)) next.add(item);
+  return next;
+}
