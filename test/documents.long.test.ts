@@ -5,7 +5,7 @@ import { load } from 'js-yaml';
 import { memoize } from '../src/kernel/memoize.js';
 import { renderDiagram } from '../scripts/docs/diagrams.js';
 import { INSIDE } from '../scripts/rooms/rooms.js';
-import { createProgram } from '../src/cli/run.js';
+import { createProgram } from '../src/cli/command-line.js';
 import { SECRETS, SETTINGS } from '../src/config.js';
 import { STATUS } from '../src/http/errors.js';
 import { PAGES, ROOT, blocksOf, filesUnder, readPage } from './support/documents.js';

@@ -11,9 +11,9 @@ const PAUSES: Readonly<Record<string, string>> = {
     compare/submitted-documents diff/apply-entries diff/diff findings/finding findings/planned-batch
     invariants/index invariants/partitions merge/merge-states merge/rename-sides normal-form/json operations/accept-drift
     operations/adopt-tables operations/collections operations/fields policy program-types snapshot/documents
-    snapshot/renderings snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
+    snapshot/collection-cache snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
     transition/still-used transition/transition`,
-  log: `documents fold hash-chain`,
+  log: `append documents fold verification`,
   projector: `ddl/plan ddl/recreate ddl/relation inheritance/descendants`,
   features: `drift/find drift/renames trash/rows`,
   reads: `history/changes history/rows-before rendered-cache`,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCli } from './run.js';
+import { runCli } from './command-line.js';
 import { createTerminal } from './output.js';
 
 const { terminal, finish } = createTerminal(process);

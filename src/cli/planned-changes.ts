@@ -5,7 +5,7 @@ import { quoteForShell } from '../kernel/text.js';
 import { locationText, INVALID_LOCATION, canonicalLocation } from '../schema/model/location.js';
 import { type Acknowledgement, type Policy, keyOf } from '../schema/policy.js';
 import { type Values, UsageError, texts } from './command.js';
-import { type DocumentBody, parseDocument, parseObjectName } from './arguments.js';
+import { type DocumentBody, parseDocument, parseObjectName } from './input.js';
 import { toOneLine } from './output.js';
 
 /* The policy's effect on a change, and acknowledged findings. */

@@ -1,5 +1,5 @@
 import { formatCount, visibleText } from '../kernel/text.js';
-import type { AcknowledgedDivergence } from '../log/hash-chain.js';
+import type { AcknowledgedDivergence } from '../log/verification.js';
 import type { Difference } from '../projector/verify/index.js';
 import type { DisallowedChange } from '../schema/change-requests/replay-policy.js';
 import { locationText } from '../schema/model/location.js';

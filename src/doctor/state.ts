@@ -5,7 +5,7 @@ import type { ProjectionStatus } from '../features/projections/index.js';
 import { type AlteredColumn, findAltered, trashIdOf } from '../features/trash/rows.js';
 import { readWebhooks } from '../features/webhooks/rows.js';
 import { quoteName, visibleText } from '../kernel/text.js';
-import { findUnprotected, verifyLog } from '../log/hash-chain.js';
+import { findUnprotected, verifyLog } from '../log/verification.js';
 import { emptyHead } from '../log/head.js';
 import { rawPublicKey } from '../log/signed-checkpoints/checkpoint.js';
 import { storedKey } from '../log/signed-checkpoints/keys.js';

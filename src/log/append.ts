@@ -1,11 +1,11 @@
 /** Appends events to the log. Only a transaction that holds the log lock may append. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Cause, LogEvent, StoredEvent } from '../schema/model/events.js';
 import type { Parameterised } from '../postgres/exchange.js';
 import { canonicalPieces, createCanonicalWriter } from '../kernel/canonical.js';
 import { sha256 } from '../kernel/sha256.js';
-import { commitmentTo, personalText } from './event-hash.js';
-import { createSteppedHasher } from './hash-chain.js';
+import { type Hashed, commitmentTo, personalText, serializeAroundData } from './event-hash.js';
+import type { Resumable } from '../kernel/resumable.js';
 import type { LogHead } from './head.js';
 import { own } from '../postgres/own-tables.js';
 import { createTimeSlice, runYielding, yieldToEventLoop } from '../kernel/event-loop.js';
@@ -99,6 +99,25 @@ export async function prepareEvents(append: Append): Promise<PreparedAppend> {
     events: stored,
     head: stored.length === 0 ? head : { position, hash, occurred_at },
     statements: chunks(rows).map((json) => ({ text: INSERT, values: [json, ...shared] })),
+  };
+}
+
+/**
+ * Returns the SHA-256 (hex) over the previous hash and the event in canonical JSON, see `serializeAroundData`.
+ * jsonb does not preserve the order of members, and canonical JSON does not depend on it. So the hash can be recomputed
+ * from the table. Each step hashes one piece of the data.
+ */
+function createSteppedHasher(write: (value: unknown) => string) {
+  return function* (event: Omit<Hashed, 'data'>, data: readonly string[]): Resumable<string> {
+    const { before, after } = serializeAroundData(event, write);
+    const [only] = data;
+    if (data.length === 1) return sha256(event.previous_hash + before + only + after);
+    const digest = createHash('sha256').update(event.previous_hash + before);
+    for (const piece of data) {
+      digest.update(piece);
+      yield;
+    }
+    return digest.update(after).digest('hex');
   };
 }
 

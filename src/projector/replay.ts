@@ -10,7 +10,7 @@ import { ExchangeError } from '../postgres/errors.js';
 import { OperatorError } from '../kernel/problem.js';
 import type { Document } from '../log/document-lines.js';
 import { findDamagedDocument, keepDocuments } from '../log/documents.js';
-import { createChain } from '../log/hash-chain.js';
+import { createChain } from '../log/verification.js';
 import type { LogHead } from '../log/head.js';
 import { type EventRecord, restoreEvents } from '../log/read.js';
 import { logChannel, advisoryKey } from '../postgres/locked-session.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { runCli } from '../../src/cli/run.js';
+import { runCli } from '../../src/cli/command-line.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 import { type Person, type Snapshot, newPerson, without } from '../features/change-requests/people.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
-import { explain } from '../../src/cli/run.js';
+import { explain } from '../../src/cli/command-line.js';
 import { OperatorError } from '../../src/kernel/problem.js';
 
 const messagesOf = (

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createProgram } from '../../src/cli/run.js';
+import { createProgram } from '../../src/cli/command-line.js';
 import { createTranscript } from '../support/transcript.js';
 
 const nameOf = (command: Command): string =>

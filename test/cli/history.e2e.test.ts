@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runCli } from '../../src/cli/run.js';
+import { runCli } from '../../src/cli/command-line.js';
 import { clientOf, json } from '../support/client.js';
 import { startService } from '../support/service.js';
 import { withService } from '../support/with-service.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Command } from 'commander';
-import { createProgram } from '../../src/cli/run.js';
+import { createProgram } from '../../src/cli/command-line.js';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';

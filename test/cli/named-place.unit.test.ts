@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../src/cli/command.js';
-import { parseObjectName } from '../../src/cli/arguments.js';
+import { parseObjectName } from '../../src/cli/input.js';
 
 describe('an argument that names an object', () => {
   it('is a collection or a field, whatever dots their names contain', () => {

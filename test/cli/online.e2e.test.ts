@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { runCli } from '../../src/cli/run.js';
+import { runCli } from '../../src/cli/command-line.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
 import { withService } from '../support/with-service.js';

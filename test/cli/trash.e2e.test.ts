@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runCli } from '../../src/cli/run.js';
+import { runCli } from '../../src/cli/command-line.js';
 import { json } from '../support/client.js';
 import { withService } from '../support/with-service.js';
 

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type pg from 'pg';
 import { createStartPoint, foldBefore } from '../../src/log/fold.js';
-import { verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/verification.js';
 import { type LogHead, GENESIS_HASH, emptyHead } from '../../src/log/head.js';
 import { type EventRecord, readRecordPages } from '../../src/log/read.js';
 import { readDatabase } from '../../src/postgres/server.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findUnprotected } from '../../src/log/hash-chain.js';
+import { findUnprotected } from '../../src/log/verification.js';
 import { withPool } from '../support/with-pool.js';
 
 const LOG = 'service.service_events';

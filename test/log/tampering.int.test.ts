@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { verifyLog } from '../../src/log/hash-chain.js';
+import { verifyLog } from '../../src/log/verification.js';
 import { CAUSE, type Instance, command, expectDone, field, startInstance, table } from '../support/instance.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/verification.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { advisoryKey, logChannel } from '../../src/postgres/locked-session.js';
 import { readDatabase } from '../../src/postgres/server.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/verification.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';
 import { CAUSE, type Instance, expectDone, startInstance } from '../support/instance.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/verification.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { HOLDERS, conflictsOf } from '../../src/projector/ddl/table-locks.js';
 import { rebuildTables } from '../../src/features/projections/index.js';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect } from 'chai';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
-import { verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/verification.js';
 import { logChannel } from '../../src/postgres/locked-session.js';
 import { createPool } from '../../src/postgres/pool.js';
 import type { CommandOf } from '../../src/schema/operations/index.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/verification.js';
 import type { Outcome } from '../../src/pipeline/index.js';
 import { snapshotHash } from '../../src/schema/snapshot/snapshot.js';
 import { type TestDatabase, createDatabase } from '../support/postgres.js';

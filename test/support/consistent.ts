@@ -1,6 +1,6 @@
 /** Checks the invariants of a database: the chain is intact, and fold, metadata rows and catalog agree. */
 import { expect } from 'chai';
-import { verifyChain } from '../../src/log/hash-chain.js';
+import { verifyChain } from '../../src/log/verification.js';
 import { createPool, withClient } from '../../src/postgres/pool.js';
 import { verify } from '../../src/projector/verify/index.js';
 import { evolve } from '../../src/schema/fold/evolve.js';

@@ -1,4 +1,4 @@
-import { runCli } from '../../src/cli/run.js';
+import { runCli } from '../../src/cli/command-line.js';
 
 export interface Ran {
   code: number;

@@ -4,7 +4,7 @@ import { createPool } from '../../../src/postgres/pool.js';
 import { createStore } from '../../../src/reads/state-store.js';
 import { createStoredFolds } from '../../../src/reads/stored-folds.js';
 import { createTimeTravel } from '../../../src/reads/history/time-travel.js';
-import { verifyLog } from '../../../src/log/hash-chain.js';
+import { verifyLog } from '../../../src/log/verification.js';
 import { emptyHead } from '../../../src/log/head.js';
 import { readBatches } from '../../../src/reads/history/batches.js';
 import { median } from '../measure.js';

@@ -11,7 +11,7 @@ import {
   shellWord,
   selectBlocked,
 } from '../planned-changes.js';
-import { type DocumentBody, parseDocument, readDocument, parseObjectName } from '../arguments.js';
+import { type DocumentBody, parseDocument, readDocument, parseObjectName } from '../input.js';
 import { json, toOneLine } from '../output.js';
 import { type ServiceResponse, requestText, requestChecked, changeHeaders } from '../connections/service.js';
 import { type ShownChange, followChange } from '../follow-change.js';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { isEnded } from '../../schema/change-requests/model.js';
 import { LEVELS, type Level } from '../../schema/findings/model.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
-import { parseDocument, readDocument } from '../arguments.js';
+import { parseDocument, readDocument } from '../input.js';
 import { FINDING_FORMATS, type FindingFormat, type PrintedFinding, type Source, printFindings } from '../findings.js';
 import { writeResult } from '../output.js';
 import { selectBlocked } from '../planned-changes.js';

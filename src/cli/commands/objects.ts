@@ -6,7 +6,7 @@ import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import { OperatorError } from '../../kernel/problem.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../command.js';
 import { type ServiceRequest, changeHeaders, requestAll, requestData, requestText } from '../connections/service.js';
-import { nameOf, readContent, objectArgument, parseObjectKind } from '../arguments.js';
+import { nameOf, readContent, objectArgument, parseObjectKind } from '../input.js';
 import { toOneLine, show, table } from '../output.js';
 import { type Plan, describePlan, exitCodeOf } from './apply.js';
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { policyTest } from '../../http/openapi/answers/operating.js';
 import { type ExitCode, type Invocation, isSet, text } from '../command.js';
 import { describeWarning, readAcknowledgements, describePolicy } from '../planned-changes.js';
-import { parseDocument, readDocument } from '../arguments.js';
+import { parseDocument, readDocument } from '../input.js';
 import { show as print } from '../output.js';
 import { requestData, changeHeaders } from '../connections/service.js';
 import { openRequest } from '../../features/change-requests/cli-proposals.js';

@@ -3,7 +3,7 @@ import type { renamedCollection, renamedField } from '../../http/openapi/answers
 import { type ExitCode, type Invocation, isSet } from '../command.js';
 import { describeWarning } from '../planned-changes.js';
 import { locationText } from '../../schema/model/location.js';
-import { parseObjectName } from '../arguments.js';
+import { parseObjectName } from '../input.js';
 import { requestText, changeHeaders } from '../connections/service.js';
 
 /** `articles posts` renames a collection, `posts.title headline` a field. */

@@ -2,7 +2,7 @@ import { type ExitCode, type Invocation, isSet, text, UsageError } from '../comm
 import { writeResult, json, writeOutput, show } from '../output.js';
 import { requestText } from '../connections/service.js';
 import { type DiffDocument, describeDiff, isEmpty } from '../planned-changes.js';
-import { readDocument } from '../arguments.js';
+import { readDocument } from '../input.js';
 import { readFile } from 'node:fs/promises';
 
 /** Writes the snapshot as the service returns it. --format or the extension of the file decides the format. */

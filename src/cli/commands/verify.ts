@@ -1,4 +1,4 @@
-import { type Verification as ChainVerification, type LogVerification, verifyLog } from '../../log/hash-chain.js';
+import { type Verification as ChainVerification, type LogVerification, verifyLog } from '../../log/verification.js';
 import { emptyHead } from '../../log/head.js';
 import type { Verified } from '../../features/projections/index.js';
 import {

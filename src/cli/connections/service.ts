@@ -9,7 +9,7 @@ import type { Errors } from '../../http/openapi/answers/envelopes.js';
 import { OperatorError } from '../../kernel/problem.js';
 import { readRelease } from '../../release.js';
 import { type Invocation, PolicyRefusedError, UsageError, text } from '../command.js';
-import type { DocumentBody } from '../arguments.js';
+import type { DocumentBody } from '../input.js';
 import { toOneLine } from '../output.js';
 import { readStoredToken } from './sessions.js';
 import { acknowledgeHeader, withOptionNames } from '../planned-changes.js';

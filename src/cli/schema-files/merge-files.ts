@@ -7,7 +7,7 @@ import type { MergeLocation } from '../../schema/merge/model.js';
 import { type Invocation, UsageError, isSet, text } from '../command.js';
 import type { Locate } from '../findings.js';
 import type { DiffDocument } from '../planned-changes.js';
-import { parseDocument, readDocument } from '../arguments.js';
+import { parseDocument, readDocument } from '../input.js';
 import { type ServiceResponse, requestAnyStatus, readInfo, describeRejection } from '../connections/service.js';
 import { LOCK } from './contents.js';
 import { type SchemaFiles, readSchemaFiles } from './read-folder.js';

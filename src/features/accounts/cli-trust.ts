@@ -8,7 +8,7 @@ import {
   requestAnyStatus,
   requestData,
 } from '../../cli/connections/service.js';
-import { parseDocument, readContent, readDocument } from '../../cli/arguments.js';
+import { parseDocument, readContent, readDocument } from '../../cli/input.js';
 import { show as print, table, toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/problem.js';
 import type { newToken } from './routes-answers.js';

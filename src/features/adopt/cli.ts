@@ -6,7 +6,7 @@ import { operations } from '../../schema/operations/index.js';
 import { type ExitCode, type Invocation, UsageError, isSet } from '../../cli/command.js';
 import { planAndApply, withPipeline } from '../../cli/connections/pipeline.js';
 import { type JudgedWarning, describeWarnings } from '../../cli/planned-changes.js';
-import { objectArgument, parseObjectKind } from '../../cli/arguments.js';
+import { objectArgument, parseObjectKind } from '../../cli/input.js';
 import { unwrapResult, json, toOneLine } from '../../cli/output.js';
 
 /**

@@ -24,7 +24,7 @@ import { jsonEqual } from '../../kernel/json.js';
 import type { ManagedTables } from '../../projector/catalog/managed.js';
 import { needLabel, objectsInOrder, ownerOf, schemaOfNeed, withOwner } from '../../schema/model/order.js';
 import { withExtras } from '../../schema/transition/cascade.js';
-import { readUnlistedObjects, readUnrepresented } from './unrepresented.js';
+import { readUnlistedObjects, readUnsupportedObjects } from './unsupported-objects.js';
 
 /* Handle types and sequences that were altered by hand after a table that uses them was adopted. When another such
    table is adopted, all tables record the current definition. */
@@ -149,7 +149,7 @@ export function readCatalogFindings(
   return readTogether(
     client,
     createCatalogReading(managed, tables && [...tables, ...more], tables),
-    readUnrepresented(managed, tables),
+    readUnsupportedObjects(managed, tables),
     tables === undefined ? readUnlistedObjects(managed) : NOTHING,
   );
 }

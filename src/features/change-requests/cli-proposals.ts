@@ -1,6 +1,6 @@
 import type { Operations } from '../../client/api.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
-import { type DocumentBody, parseObjectKind, parseObjectName } from '../../cli/arguments.js';
+import { type DocumentBody, parseObjectKind, parseObjectName } from '../../cli/input.js';
 import { followChange, readChange } from '../../cli/follow-change.js';
 import { json, toOneLine } from '../../cli/output.js';
 import { OperatorError } from '../../kernel/problem.js';

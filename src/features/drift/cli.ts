@@ -8,7 +8,7 @@ import { type AcceptanceReport, acceptanceReport } from './accept.js';
 import { operations } from '../../schema/operations/index.js';
 import { planAndApply, type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 import { describeWarnings } from '../../cli/planned-changes.js';
-import { objectArgument, parseObjectKind, parseObjectName } from '../../cli/arguments.js';
+import { objectArgument, parseObjectKind, parseObjectName } from '../../cli/input.js';
 import { unwrapResult, json, toOneLine } from '../../cli/output.js';
 import { locationText } from '../../schema/model/location.js';
 

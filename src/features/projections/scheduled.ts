@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import { quoteName } from '../../kernel/text.js';
 import { createEarliestTimer } from '../../kernel/time.js';
-import type { LogVerification } from '../../log/hash-chain.js';
+import type { LogVerification } from '../../log/verification.js';
 import { CommandRefused, type Pipeline, type Prepare, type Recording } from '../../pipeline/types.js';
 import type { Logger } from '../../postgres/logger.js';
 import { own } from '../../postgres/own-tables.js';

@@ -14,7 +14,7 @@ import {
   orderObjectMembers,
   relationDocumentsOf,
 } from '../../schema/snapshot/documents.js';
-import { createRenderings } from '../../schema/snapshot/renderings.js';
+import { createRenderings } from '../../schema/snapshot/collection-cache.js';
 import { SNAPSHOT_VERSION, VENDOR, noteSnapshot } from '../../schema/snapshot/snapshot.js';
 import { BYTE, endOfContainer, parseFragment, skipSpace } from '../body/json.js';
 

@@ -1,7 +1,7 @@
 import { type Texts, bytes } from '../../kernel/bytes.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { createAttachment } from '../../kernel/attachment.js';
-import { createRenderings } from '../../schema/snapshot/renderings.js';
+import { createRenderings } from '../../schema/snapshot/collection-cache.js';
 import { collectionDocumentOf } from '../../schema/snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../../schema/model/state.js';
 import { createTableSql, hasForeignKey, primaryKeyColumns } from '../../projector/ddl/create-table.js';

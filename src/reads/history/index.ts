@@ -7,7 +7,7 @@ import { isInLog } from '../../log/divergence.js';
 import { readExportedLines } from '../../log/documents.js';
 import type { Point } from '../../log/fold.js';
 import { type EventText, readEventTexts, selectEventTexts } from '../../log/read.js';
-import { type LogVerification, verifyLog } from '../../log/hash-chain.js';
+import { type LogVerification, verifyLog } from '../../log/verification.js';
 import { own, nameOwnSchema, ownTable } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { hasForeignKey } from '../../projector/ddl/create-table.js';

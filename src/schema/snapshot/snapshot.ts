@@ -13,7 +13,7 @@ import {
   relationDocumentsOf,
   orderObjectMembers,
 } from './documents.js';
-import { createRenderings } from './renderings.js';
+import { createRenderings } from './collection-cache.js';
 import { type State, contentOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runCli } from '../../../src/cli/run.js';
+import { runCli } from '../../../src/cli/command-line.js';
 import { type Client, type Reply, clientOf, json } from '../../support/client.js';
 import { expectConsistent } from '../../support/consistent.js';
 import { Browser, type OpenIdProvider, settingsOf, startOpenIdProvider } from '../../support/openid-provider.js';

@@ -15,7 +15,7 @@ import {
   unsecured,
 } from '../../support/openid-provider.js';
 import { type TestService, startService } from '../../support/service.js';
-import { runCli } from '../../../src/cli/run.js';
+import { runCli } from '../../../src/cli/command-line.js';
 import { dps } from '../../support/dps.js';
 import { temporaryDirectory } from '../../support/postgres.js';
 import { until } from '../../support/until.js';

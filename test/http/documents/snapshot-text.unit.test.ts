@@ -7,7 +7,7 @@ import { COLLECTION_META_DEFAULTS } from '../../../src/schema/model/model.js';
 import { collectionsInOrder } from '../../../src/schema/model/order.js';
 import { snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { collectionDocumentOf, fieldDocumentsOf } from '../../../src/schema/snapshot/documents.js';
-import { createRenderings } from '../../../src/schema/snapshot/renderings.js';
+import { createRenderings } from '../../../src/schema/snapshot/collection-cache.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { schemaState } from '../../support/arbitraries.js';
 import { accept } from '../../support/given.js';

@@ -1,7 +1,7 @@
 /** Changes in one flight, and everything that can differ between their decision and their guard. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { verifyChain } from '../../../src/log/hash-chain.js';
+import { verifyChain } from '../../../src/log/verification.js';
 import type { Outcome } from '../../../src/pipeline/index.js';
 import type { RequestContext } from '../../../src/pipeline/types.js';
 import { advisoryKey } from '../../../src/postgres/locked-session.js';

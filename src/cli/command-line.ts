@@ -1,4 +1,4 @@
-/** Runs the command line. Modules of commands are loaded only when they run. */
+/** Parses the command line and runs its command. Modules of commands are loaded only when they run. */
 import { OperatorError } from '../kernel/problem.js';
 import { SQLSTATE, readOnly, hiddenRowsProblem } from '../postgres/errors.js';
 import { type Values, UsageError, type ExitCode, type Invocation, PolicyRefusedError, type Run } from './command.js';

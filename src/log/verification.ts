@@ -1,5 +1,4 @@
-/** The hash chain makes changes of accepted events detectable. */
-import { createHash } from 'node:crypto';
+/** Verifies the log: recomputes the hash chain, and compares the end of the log with known positions. */
 import { createTimeSlice, runYielding } from '../kernel/event-loop.js';
 import type { Resumable } from '../kernel/resumable.js';
 import { sha256 } from '../kernel/sha256.js';
@@ -10,28 +9,9 @@ import { type DisallowedChange, createPolicyReplay } from '../schema/change-requ
 import type { Divergence, LogPosition } from '../schema/model/events.js';
 import { checkHead, isInLog, readAcknowledgements, toDivergence } from './divergence.js';
 import { findDamagedDocument } from './documents.js';
-import { type Chain, type Hashed, serializeAroundData, createHashChain } from './event-hash.js';
+import { type Chain, createHashChain } from './event-hash.js';
 import type { LogHead } from './head.js';
 import { type EventRecord, readRecordPages } from './read.js';
-
-/**
- * Returns the SHA-256 (hex) over the previous hash and the event in canonical JSON, see `serializeAroundData`.
- * jsonb does not preserve the order of members, and canonical JSON does not depend on it. So the hash can be recomputed
- * from the table. Each step hashes one piece of the data.
- */
-export function createSteppedHasher(write: (value: unknown) => string) {
-  return function* (event: Omit<Hashed, 'data'>, data: readonly string[]): Resumable<string> {
-    const { before, after } = serializeAroundData(event, write);
-    const [only] = data;
-    if (data.length === 1) return sha256(event.previous_hash + before + only + after);
-    const digest = createHash('sha256').update(event.previous_hash + before);
-    for (const piece of data) {
-      digest.update(piece);
-      yield;
-    }
-    return digest.update(after).digest('hex');
-  };
-}
 
 export const createChain = (): Chain => createHashChain(sha256);
 
@@ -87,8 +67,6 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
   const ok = broken === undefined && disallowed.length === 0;
   return { ok, checked: head.position, erased: chain.erased(), head, ...(broken && { broken }), disallowed };
 }
-
-/* Verifies the log. It recomputes the chain and compares the end of the log with known positions. */
 
 /* Checks that the triggers of db/0001_service_tables.sql still reject changes of accepted events. */
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Invocation } from '../../src/cli/command.js';
-import { parseDocument, readDocument } from '../../src/cli/arguments.js';
+import { parseDocument, readDocument } from '../../src/cli/input.js';
 
 describe('a document sent by a command', () => {
   let directory: string;

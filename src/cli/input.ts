@@ -1,4 +1,4 @@
-/** Reads the arguments of commands: documents, and names of objects. */
+/** Reads the input of commands: documents from files or stdin, and names of objects in arguments. */
 import { readFile } from 'node:fs/promises';
 import { load } from 'js-yaml';
 import { conflictLine } from '../http/formats.js';

@@ -1,4 +1,4 @@
-/** Follows the collections from state to state, and renders only those again that have changed. */
+/** Keeps the rendered collections from state to state, and renders only those again that have changed. */
 import type { Resumable } from '../../kernel/resumable.js';
 import { type CollectionNode, type State, byName, primaryKeyOf } from '../model/state.js';
 

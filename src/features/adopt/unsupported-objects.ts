@@ -1,6 +1,6 @@
 /*
- * Finds objects that depend on tables, or belong to them, and that no snapshot can represent. Adoption leaves them
- * unchanged and lists them.
+ * Finds unsupported objects: those that depend on tables, or belong to them, and that no snapshot can contain. Adoption
+ * leaves them unchanged and lists them.
  */
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
@@ -170,7 +170,7 @@ type Row = [table: string | null, kind: string, name: string];
  * Finds objects that depend on tables.
  * @param tables the tables to search. If absent, all tables.
  */
-export function readUnrepresented(managed: ManagedTables, tables?: readonly string[]): Reading<Note[]> {
+export function readUnsupportedObjects(managed: ManagedTables, tables?: readonly string[]): Reading<Note[]> {
   const { schemas } = managed;
   const { label } = labelsOf(managed);
   const ofSchema = (schema: string, names: readonly string[] | undefined): Reading<Row[]> => ({
