@@ -12,7 +12,7 @@ const PAUSES: Readonly<Record<string, string>> = {
     invariants/index invariants/partitions merge/merge-states merge/rename-sides normal-form/json operations/accept-drift
     operations/adopt-tables operations/collections operations/fields policy program-types snapshot/documents
     snapshot/collection-cache snapshot/snapshot sql-text/texts transition/context transition/renames transition/restoring-transition
-    transition/still-used transition/transition`,
+    transition/former-name-uses transition/transition`,
   log: `append documents fold verification`,
   projector: `ddl/plan ddl/recreate ddl/relation inheritance/descendants`,
   features: `drift/find drift/renames trash/rows`,

@@ -7,7 +7,7 @@ import type { RenameCollection, RenameField } from '../../schema/operations/rena
 import { findingOf } from '../../schema/findings/finding.js';
 import type { State } from '../../schema/model/state.js';
 import { renamesBetween } from '../../schema/transition/renames.js';
-import { warnAboutUses } from '../../schema/transition/still-used.js';
+import { warnAboutUses } from '../../schema/transition/former-name-uses.js';
 import type { CompletedChange } from '../../pipeline/types.js';
 import type { Warning } from '../../kernel/problem.js';
 import { type Answer, jsonBytesAnswer, noContent, jsonTextsAnswer } from '../answer/answer.js';

@@ -49,7 +49,7 @@ import {
   type TrashNode,
   type RecreatedObjects,
 } from '../../schema/transition/restoring-transition.js';
-import { warnAboutUses } from '../../schema/transition/still-used.js';
+import { warnAboutUses } from '../../schema/transition/former-name-uses.js';
 import { findBlockingRows } from './rows-before.js';
 import type { TimeTravel } from './time-travel.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
-import { warnAboutUses } from '../../../src/schema/transition/still-used.js';
+import { warnAboutUses } from '../../../src/schema/transition/former-name-uses.js';
 import { type Edited, column, key, table } from '../findings/diffs.js';
 import { type Edit, LIBRARY, edited } from './trashed.js';
 
