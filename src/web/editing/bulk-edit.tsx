@@ -6,6 +6,7 @@ import type { Collection, Field } from '../../schema/model/model.js';
 import type { DraftEditor } from '../draft/editor.js';
 import { editSchema } from '../draft/store.js';
 import { SteadyButton } from '../shared/buttons.js';
+import { named } from '../shared/name.js';
 import { counted } from '../shared/text.js';
 import classes from './editor-frame.module.css';
 import { COLLECTION_SECTIONS, FIELD_SECTIONS, FOLDER_SECTIONS, type Member, type Section } from './members.js';
@@ -99,7 +100,7 @@ function BulkEdit({ noun, members, source, edit, names, selected, onSelect, onDo
   };
   const areAll = names.every((name) => selected.has(name));
   return (
-    <section className={classes.bulk} aria-label={`Edit several ${noun}s`}>
+    <section className={classes.bulk} aria-label={named`Edit several ${noun}s`}>
       <Group gap="xs" mb="xs" justify="space-between">
         <Text size="sm" role="status">
           {selected.size === 0 ? `Select the ${noun}s to edit.` : `${counted(selected.size, noun)} selected.`}
