@@ -77,12 +77,13 @@ export function createEnvironments(options: EnvironmentsOptions): Environments &
     ...changes(requireAddress),
     list: () => readEnvironments(pool),
     get: (id) => requireEnvironment(pool, id),
-    async request({ id, url }, path) {
-      const token = await readToken(pool, id);
+    async request(environment, path) {
+      const token = await readToken(pool, environment);
+      if (token === undefined) return { error: CHANGED };
       if (token === null) return { error: NO_TOKEN };
       const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'accept-encoding': 'identity' };
       const request = { method: 'GET', headers, signal: stopping.signal } as const;
-      const begun = await outbound.send(new URL(url + path), request, TIMEOUTS);
+      const begun = await outbound.send(new URL(environment.url + path), request, TIMEOUTS);
       return 'failure' in begun ? { error: describeFailure(begun.failure, 'environment') } : begun;
     },
     async noteBase(environment, base) {
@@ -97,6 +98,8 @@ export function createEnvironments(options: EnvironmentsOptions): Environments &
 }
 
 const NO_TOKEN = 'The environment has no token, because it was restored from a backup. Enter its token again.';
+
+const CHANGED = 'The environment was changed or deleted in the meantime. Try again.';
 
 /** Returns why the address is not one to which paths can be added. The other rules are those of webhooks. */
 function pathFault(text: string): string | null {

@@ -85,7 +85,7 @@ function requireJson({ statusCode = 0, headers }: IncomingMessage): void {
   if (statusCode === 403)
     throw failure(
       'token_rejected',
-      'The token may not read the schema and the history of the environment. Use a token of an admin or author with the actions read and history.',
+      'The token may not read the schema and the history of the environment. Use a token of an admin or author with the actions read and history, for all collections.',
     );
   if (statusCode >= 300 && statusCode < 400)
     throw failure(

@@ -200,6 +200,8 @@ function mergeRoute(deps: HttpDeps, remotes: Remotes): Route {
       const environment = unwrap(await environments.get(idOf(call)));
       const ours = await store.atHead(call.head);
       try {
+        // The release must be equal. A token with a scope of collections is rejected: it would get a part of the schema.
+        await remotes.info(environment);
         const { document } = await remotes.current(environment, ours.position);
         const base = await baseOf(environment, ours);
         return await answer({ base, ours, whole: ours, theirs: document, resolve: call.body.resolve }, OPTIONS);

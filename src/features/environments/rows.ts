@@ -40,12 +40,19 @@ export async function readEnvironment(db: Queryable, id: string): Promise<Enviro
   return rows[0];
 }
 
-/** Returns null if the environment was deleted, or restored from a backup. */
-export async function readToken(db: Queryable, id: string): Promise<string | null> {
-  const { rows } = await db.query<{ token: string | null }>(`SELECT token FROM ${own.environments} WHERE id = $1`, [
-    id,
-  ]);
-  return rows[0]?.token ?? null;
+/**
+ * Returns null if the environment was restored from a backup. Undefined if it was deleted, or changed since `revision`:
+ * a new token may belong to a new address.
+ */
+export async function readToken(
+  db: Queryable,
+  { id, revision }: Pick<EnvironmentRow, 'id' | 'revision'>,
+): Promise<string | null | undefined> {
+  const { rows } = await db.query<{ token: string | null }>(
+    `SELECT token FROM ${own.environments} WHERE id = $1 AND revision = $2::int`,
+    [id, revision],
+  );
+  return rows[0]?.token;
 }
 
 /** Does nothing if the environment was changed since `revision`. */

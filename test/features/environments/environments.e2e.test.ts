@@ -201,6 +201,47 @@ describe('environments', () => {
     expect([...sent]).to.deep.equal(['Bearer other']);
   });
 
+  it('sends a new token to no former address, even while it compares', async () => {
+    const reject = (response: ServerResponse): void => void response.writeHead(404).end();
+    hostile.respond = reject;
+    const { id } = await connect({ url: hostile.url, token: 'former' });
+    await until('the first comparison ends', async () => (await get(id)).comparison !== null);
+    hostile.received.length = 0;
+    const arrived = new Promise<ServerResponse>((resolve) => (hostile.respond = resolve));
+    const comparing = compare(id);
+    const response = await arrived;
+    hostile.respond = reject;
+    await api.ok('PATCH', `/environments/${id}`, { url: there.url, token: there.adminToken });
+    const data = { release: '0.1.0', vendor: 'postgres', position: 1, hash: 'a'.repeat(64) };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }));
+    expect((await comparing).error?.message).to.equal(
+      'The environment was changed or deleted in the meantime. Try again.',
+    );
+    const sent = new Set(hostile.received.map(({ headers }) => headers.authorization));
+    expect([...sent]).to.deep.equal(['Bearer former']);
+  });
+
+  it('merges no part of a schema that a token for some collections can read', async () => {
+    const { id } = await connect();
+    const name = await shared(id);
+    const { data: user } = await remote.ok<{ data: { id: string } }>('GET', '/users/me');
+    const scope = { collections: ['nothing_*'] };
+    const { data } = await remote.ok<{ data: { token: string } }>('POST', `/users/${user.id}/tokens`, {
+      name: 'scoped',
+      scope,
+    });
+    await api.ok('PATCH', `/environments/${id}`, { token: data.token });
+    expect(await countsOf(id)).to.deep.equal([null, null, 0, 'token_rejected']);
+    const { message } = await api.refused(
+      { status: 409, code: 'INVALID_STATE' },
+      'POST',
+      `/environments/${id}/merge`,
+      {},
+    );
+    expect(message).to.contain('for all collections');
+    for (const each of [api, remote]) await each.ok('DELETE', `/collections/${name}`);
+  });
+
   it('rejects names that exist, addresses that are not allowed, and tokens that no header can contain', async () => {
     const { name } = await connect();
     const body = { name: unique(), url: there.url, token: 'token' };
@@ -342,7 +383,7 @@ describe('environments', () => {
       hostile.respond = (response) => answer(response, 302, { location: `${service.url}/server/info` });
       expect((await refusal({ url: hostile.url }))?.message).to.match(/answered 302\. Redirects are not followed\./);
       const paths = new Set(hostile.received.map(({ path }) => path));
-      expect([...paths]).to.have.members(['/hook/server/info', '/hook/schema/snapshot?export=json']);
+      expect([...paths]).to.deep.equal(['/hook/server/info']);
     });
 
     it('reads no more of a response than a request may have', async () => {
