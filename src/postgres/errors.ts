@@ -239,38 +239,52 @@ const ABOUT_PARAMETERS = 'reloptions.c';
  * Source files of PostgreSQL and of its extensions that read values of types. They quote the value, but report it as a
  * syntax error or as an internal error.
  */
-const READS_VALUES = /^(?:ts(?:vector|query)|jsonpath|hstore|ltree|lquery|ltxtquery|_int_bool|lwgeom).*\.[cly]$/;
+const READS_VALUES = /^(?:ts(?:vector|query)|jsonpath|xml|hstore|ltree|lquery|ltxtquery|_int_bool|lwgeom).*\.[cly]$/;
 
 /** PostgreSQL's source file that reads statements, and also values that are names of types. */
 const READS_TYPES = 'scan.l';
 
-/** Source files of PostgreSQL that find objects by name. The name may be a value, as in `title::regclass`. */
-const READS_NAMES = /^(?:namespace|regproc|parse_type|acl)\.c$/;
+/** Source files of PostgreSQL that find objects and settings by name. The name may be a value, as in `title::regclass`. */
+const READS_NAMES = /^(?:namespace|regproc|parse_type|acl|guc(?:_funcs)?|ruleutils|genfile|be-fsstubs)\.c$/;
+
+/** Functions of PostgreSQL in other files that find objects by name, such as `get_language_oid`. */
+const FINDS_BY_NAME = /^get_\w+_oid$/;
+
+const readsNames = ({ file = '', routine = '' }: pg.DatabaseError): boolean =>
+  READS_NAMES.test(file) || FINDS_BY_NAME.test(routine);
+
+/** True if a function such as query_to_xml executed a value. PL/pgSQL would have added a context. */
+const isFromExecutedValue = ({ internalQuery, where }: pg.DatabaseError, sent: readonly string[]): boolean =>
+  internalQuery !== undefined && where === undefined && !sent.some((text) => text.includes(internalQuery));
 
 /** @param sent the statements that may have caused the error */
 function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolean {
   const { code = '', file = '', message } = error;
   if (ABOUT_VALUES.test(code)) return file !== ABOUT_PARAMETERS;
+  if (isFromExecutedValue(error, sent)) return true;
   // The position is one in the value then, and not in the statement.
   if (file === READS_TYPES) return error.where !== undefined && error.internalPosition === undefined;
   // An error with a position is in the text of a statement, which contains no values of rows.
   if (error.position !== undefined) return false;
-  return READS_VALUES.test(file) || (READS_NAMES.test(file) && !isNameIn(sent, message));
-}
-
-/** True if the statements contain the name in quotes that a message mentions, or all parts of a qualified name. */
-function isNameIn(statements: readonly string[], message: string): boolean {
-  const name = /"(.*)"/s.exec(message)?.[1] ?? '';
-  const isThere = (part: string): boolean => statements.some((text) => text.includes(part));
-  return statements.length === 0 || isThere(name) || name.split('.').every(isThere);
+  return READS_VALUES.test(file) || (readsNames(error) && !isNameIn(sent, message));
 }
 
 /**
- * Matches the innermost context of an error that PL/pgSQL raises, or finds in a statement that it builds from values.
+ * True if the statements contain the name that a message mentions in quotes or at its end, or all parts of a qualified
+ * name.
+ */
+function isNameIn(statements: readonly string[], message: string): boolean {
+  const [, name] = /"(.*)"/s.exec(message) ?? /: (.*)/s.exec(message) ?? [];
+  const isThere = (part: string): boolean => statements.some((text) => text.includes(part));
+  return statements.length === 0 || name === undefined || isThere(name) || name.split('.').every(isThere);
+}
+
+/**
+ * Matches the innermost context of an error that PL/pgSQL raises, or that a statement causes that it builds from values.
  * Anonymous blocks are excluded because they are our own.
  */
 const RAISED_BY =
-  /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT|EXECUTE|FOR over EXECUTE|OPEN|RETURN QUERY)\b/;
+  /^(?:SQL statement "[^]*?"\n)?PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT|EXECUTE|FOR over EXECUTE|OPEN|RETURN QUERY)\b/;
 
 /**
  * Rewords errors that can contain values of rows before anything reads them. It removes message, detail, hint, context

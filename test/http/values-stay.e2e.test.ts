@@ -161,7 +161,7 @@ describe('row values', () => {
         .and.to.contain('45000');
       seen.push(JSON.stringify(error), String((error as Error).stack));
       await api.sql(`CREATE FUNCTION ran(t text) RETURNS int LANGUAGE plpgsql AS 'BEGIN EXECUTE t; RETURN 1; END'`);
-      for (const text of [VALUE_OF_ROWS, `SELECT "${VALUE_OF_ROWS}"`]) {
+      for (const text of [VALUE_OF_ROWS, `SELECT "${VALUE_OF_ROWS}"`, `DROP TABLE "${VALUE_OF_ROWS}"`]) {
         const wrong = await pg.query('SELECT public.ran($1)', [text]).catch((reason: unknown) => reason as Error);
         expect(String((wrong as Error).message)).to.contain('ran(text)');
         seen.push(JSON.stringify(wrong), String((wrong as Error).stack));
@@ -198,6 +198,20 @@ describe('row values in materialized views', () => {
   for (const type of ['regclass', 'regproc', 'regtype', 'regrole', 'regnamespace', 'regconfig'])
     it(`are in no error about a missing ${type}`, async () => {
       const error = await create('found', `SELECT name::${type}::text AS name FROM public.named`);
+      expect(JSON.stringify(error)).to.contain('SQLSTATE').and.not.contain(VALUE_OF_ROWS);
+    });
+
+  for (const [what, expression] of [
+    ['operator', 'name::regoper::text'],
+    ['table with too many qualifiers', "(name || '.b.c.d')::regclass::text"],
+    ['setting', 'pg_catalog.current_setting(name)'],
+    ['language', "pg_catalog.has_language_privilege(name, 'usage')"],
+    ['sequence', "pg_catalog.pg_get_serial_sequence('public.named', name)"],
+    ['cursor', "pg_catalog.cursor_to_xml(name::refcursor, 1, true, true, '')"],
+    ['statement', `pg_catalog.query_to_xml('SELECT "' || name || '"', true, true, '')`],
+  ] as const)
+    it(`are in no error about a missing ${what}`, async () => {
+      const error = await create('found', `SELECT ${expression} AS name FROM public.named`);
       expect(JSON.stringify(error)).to.contain('SQLSTATE').and.not.contain(VALUE_OF_ROWS);
     });
 
