@@ -1,7 +1,7 @@
 import { initialState } from '../../src/schema/model/state.js';
 import { expect } from 'chai';
 import pg from 'pg';
-import { beginSnapshot } from '../../src/features/backup/take.js';
+import { beginSnapshot } from '../../src/features/backup/contents.js';
 import { advisoryKey } from '../../src/postgres/locked-session.js';
 import { readDatabase } from '../../src/postgres/server.js';
 import { migrate } from '../../src/postgres/migrate.js';

@@ -1,8 +1,14 @@
 import type { z } from 'zod';
 import type { plan as planSchema } from '../../http/openapi/answers/operating.js';
-import { formatCount } from '../../kernel/text.js';
+import type { renamedCollection, renamedField } from '../../http/openapi/answers/schema.js';
 import { OperatorError } from '../../kernel/problem.js';
+import { formatCount } from '../../kernel/text.js';
+import { locationText } from '../../schema/model/location.js';
+import { type DocumentBody, parseDocument, readDocument, parseObjectName } from '../input.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text, texts } from '../command.js';
+import { type ServiceResponse, requestText, requestChecked, changeHeaders } from '../connections/service.js';
+import { type ShownChange, followChange } from '../follow-change.js';
+import { json, toOneLine } from '../output.js';
 import {
   addBackfills,
   type DiffDocument,
@@ -11,11 +17,6 @@ import {
   shellWord,
   selectBlocked,
 } from '../planned-changes.js';
-import { type DocumentBody, parseDocument, readDocument, parseObjectName } from '../input.js';
-import { json, toOneLine } from '../output.js';
-import { type ServiceResponse, requestText, requestChecked, changeHeaders } from '../connections/service.js';
-import { type ShownChange, followChange } from '../follow-change.js';
-import { locationText } from '../../schema/model/location.js';
 
 export type Plan = z.output<typeof planSchema>;
 
@@ -163,4 +164,26 @@ export function describePlan({ events, statements, warnings, accepted, errors = 
   );
   if (accepted === false) lines.push(...errors.map(({ message }) => `  ${toOneLine(message)}`));
   return lines.join('\n');
+}
+
+/** `articles posts` renames a collection, `posts.title headline` a field. */
+export async function rename(invocation: Invocation): Promise<ExitCode> {
+  const { positionals, terminal, values } = invocation;
+  const [from = '', to = ''] = positionals;
+  const headers = changeHeaders(invocation);
+  const location = parseObjectName(from);
+  const { collection, field } = location;
+  const sent = { body: { to }, headers };
+  const answer = await (field === undefined
+    ? requestText(invocation, 'renameCollection', { params: { id: collection }, ...sent })
+    : requestText(invocation, 'renameField', { params: { collection, field }, ...sent }));
+  if (isSet(values, 'json')) {
+    terminal.print(answer.trimEnd());
+    return 0;
+  }
+  const { warnings = [] } = JSON.parse(answer) as z.output<typeof renamedCollection | typeof renamedField>;
+  const now = location.field === undefined ? { collection: to } : { ...location, field: to };
+  terminal.print(`${locationText(location)} is now ${locationText(now)}.`);
+  for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);
+  return 0;
 }

@@ -1,6 +1,6 @@
 /** `dps plan`, `dps push` and `dps prove`. */
 import { describeDifference, showValue } from '../../doctor/differences.js';
-import { propose } from '../../features/change-requests/cli-proposals.js';
+import { propose } from '../../features/change-requests/cli.js';
 import { formatCount } from '../../kernel/text.js';
 import { type ExitCode, type Invocation, isSet, text, UsageError } from '../command.js';
 import { changeHeaders, requestText } from '../connections/service.js';
@@ -19,7 +19,7 @@ import {
 import { locateIn, mergeFiles } from '../schema-files/merge-files.js';
 import { readPresentFiles } from '../schema-files/read-folder.js';
 import { confirmAndApply, reportNoChanges, type Plan, describePlan, exitCodeOf, readDiff } from './apply.js';
-import { pullInto } from './pull.js';
+import { pullInto } from './snapshot.js';
 
 /** Maximum number of characters. GitHub rejects comments with more than 65,536 characters. */
 const MAX_LENGTH = 60_000;

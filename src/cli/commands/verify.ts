@@ -1,15 +1,6 @@
-import { type Verification as ChainVerification, type LogVerification, verifyLog } from '../../log/verification.js';
-import { emptyHead } from '../../log/head.js';
-import type { Verified } from '../../features/projections/index.js';
-import {
-  type CheckedCheckpoint,
-  databaseView,
-  compareCheckpoint,
-  createExportView,
-} from '../../log/signed-checkpoints/compare-checkpoint.js';
-import { UnreadableEventError } from '../../schema/fold/upcasting.js';
-import { type ExitCode, type Invocation, isSet, UsageError, text } from '../command.js';
-import { type CheckpointInput, describeCheckpoints, readCheckpoints } from '../checkpoint-files.js';
+import { createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import {
   countDifferences,
   describeDifference,
@@ -17,17 +8,28 @@ import {
   describeDivergence,
   describeErased,
 } from '../../doctor/differences.js';
-import { json, createProgress } from '../output.js';
-import { type ProjectionTools, withProjections } from '../connections/projections.js';
-import { createReadStream } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
-import type { EventRecord } from '../../log/read.js';
-import { sha256 } from '../../kernel/sha256.js';
-import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
+import type { Verified } from '../../features/projections/index.js';
 import { OperatorError } from '../../kernel/problem.js';
+import { sha256 } from '../../kernel/sha256.js';
+import { type ExportedLog, checkExportedLog, positionOf, readLines } from '../../log/exported-log.js';
+import { type Verification as ChainVerification, type LogVerification, verifyLog } from '../../log/verification.js';
+import { emptyHead } from '../../log/head.js';
+import type { EventRecord } from '../../log/read.js';
+import {
+  type CheckedCheckpoint,
+  databaseView,
+  compareCheckpoint,
+  createExportView,
+} from '../../log/signed-checkpoints/compare-checkpoint.js';
+import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
+import { createPlanReplay } from '../../schema/change-requests/replay-plans.js';
+import { UnreadableEventError } from '../../schema/fold/upcasting.js';
+import { type CheckpointInput, describeCheckpoints, readCheckpoints } from '../checkpoint-files.js';
+import { type ExitCode, type Invocation, isSet, UsageError, text } from '../command.js';
+import { createOperatorRequest, withPipeline } from '../connections/pipeline.js';
+import { type ProjectionTools, withProjections } from '../connections/projections.js';
 import { requestText, readInfo, send } from '../connections/service.js';
+import { json, createProgress } from '../output.js';
 
 /** Verifies the log. Exit code 1 if anything differs. With --file or --against, no database is needed. */
 export async function verify(invocation: Invocation): Promise<ExitCode> {
@@ -260,4 +262,16 @@ export function describeFileChain(
 export function describeComparison({ url, ok, head, position, reason }: ServiceComparison): string {
   if (ok) return `The service at ${url} has the same events; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;
+}
+
+/** Returns 0, even if there was nothing to acknowledge. */
+export async function acknowledgeLog(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { cause } = createOperatorRequest(ACKNOWLEDGE, invocation);
+  const acknowledged = await withPipeline(invocation, ({ pipeline }) => pipeline.acknowledge(cause));
+  const { position, divergences } = acknowledged;
+  if (isSet(values, 'json')) terminal.print(json(acknowledged));
+  else if (divergences.length === 0) terminal.print('Nothing to acknowledge: the log has not forked.');
+  else terminal.print([...divergences.map(describeDivergence), `Acknowledged by event ${position}.`].join('\n'));
+  return 0;
 }

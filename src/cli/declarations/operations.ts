@@ -16,7 +16,7 @@ export function declareOperations(program: Command, effect: CommandEffect): void
     .description('Starts the service in the foreground with the settings of the environment, like "npm start".')
     .option('--host <host>', 'instead of HOST')
     .option('--port <port>', 'instead of PORT; 0 chooses a free port');
-  effect(onDatabase(start), async () => (await import('../commands/start.js')).start);
+  effect(onDatabase(start), async () => (await import('../commands/status.js')).start);
 
   const status = program
     .command('status')
@@ -32,7 +32,7 @@ export function declareOperations(program: Command, effect: CommandEffect): void
     .description(
       `Finds problems and shows how to fix them. ${PLACE} It uses the settings of the service.\n\nNothing is changed. Exit code 1 if a check failed; 0 if there are only warnings. The documentation explains the code of every finding.`,
     );
-  effect(onDatabase(doctor), async () => (await import('../commands/doctor.js')).doctor);
+  effect(onDatabase(doctor), async () => (await import('../commands/status.js')).doctor);
 
   declareWebhooks(program, effect);
   declareAgents(program, effect);
@@ -117,7 +117,7 @@ Unsupported objects (triggers, views, functions …) are listed and stay unchang
       `The log is shorter than, or differs from, an earlier read: after a failover, after the restore of a backup, or because someone changed it. The service rejects changes until this is acknowledged. One event records all that was noticed, and cached data of the other log is deleted. Run "dps verify" first: it shows what is missing. ${PLACE}`,
     )
     .addOption(reason());
-  effect(onDatabase(acknowledgeLog), async () => (await import('../commands/acknowledge-log.js')).acknowledgeLog);
+  effect(onDatabase(acknowledgeLog), async () => (await import('../commands/verify.js')).acknowledgeLog);
 
   const rebuild = program
     .command('rebuild')
@@ -157,7 +157,7 @@ Exit code 1 if differences remain.`,
       '--into <url>',
       'postgres://… of an empty database; default: DATABASE_URL, or the embedded server of DATA_DIR',
     );
-  effect(onDatabase(restore), async () => (await import('../../features/backup/cli-restore.js')).restore);
+  effect(onDatabase(restore), async () => (await import('../../features/backup/cli.js')).restore);
 
   const backup = program
     .command('backup')
@@ -227,7 +227,7 @@ function declareLogin(program: Command, effect: CommandEffect): void {
 }
 
 function declareTrust(program: Command, effect: CommandEffect): void {
-  const load = () => import('../../features/accounts/cli-trust.js');
+  const load = () => import('../../features/accounts/cli-login.js');
   const trust = program
     .command('trust')
     .summary('let pipelines exchange their ID tokens for API tokens')
@@ -236,14 +236,14 @@ function declareTrust(program: Command, effect: CommandEffect): void {
   const show = trust
     .command('show', { isDefault: true })
     .description('Shows the trust rules; with --json in the format of "dps trust set".');
-  effect(onService(show, 'an admin or auditor'), async () => (await load()).show);
+  effect(onService(show, 'an admin or auditor'), async () => (await load()).showTrust);
 
   const set = trust
     .command('set')
     .description('Replaces all trust rules. API tokens of removed and changed rules end at once.')
     .argument('<file>', 'trust rules as JSON or YAML; - for stdin')
     .addOption(reason());
-  effect(onService(set), async () => (await load()).set);
+  effect(onService(set), async () => (await load()).setTrust);
 
   const exchange = program
     .command('exchange')
@@ -317,10 +317,10 @@ function declareTokens(program: Command, effect: CommandEffect): void {
     .command('tokens')
     .summary('list, create and revoke the API tokens of users')
     .description('Manages API tokens in the database of the service.');
-  const load = () => import('../../features/accounts/cli-tokens.js');
+  const load = () => import('../../features/accounts/cli.js');
 
   const list = tokens.command('list').description('Lists the API tokens of a user.').argument('<user>', USER);
-  effect(onDatabase(list), async () => (await load()).list);
+  effect(onDatabase(list), async () => (await load()).listTokens);
 
   const add = tokens
     .command('add')
@@ -331,14 +331,14 @@ function declareTokens(program: Command, effect: CommandEffect): void {
     .option('--actions <list>', `actions that the token allows: ${TOKEN_ACTIONS.join(',')}; default: all`)
     .option('--collections <list>', 'names of collections, or patterns (shop_*), that it is limited to; default: all')
     .option('--networks <list>', 'addresses and networks that may use it (10.0.0.0/8); default: all');
-  effect(onDatabase(add.addOption(reason())), async () => (await load()).add);
+  effect(onDatabase(add.addOption(reason())), async () => (await load()).addToken);
 
   const revoke = tokens
     .command('revoke')
     .description('Revokes an API token.')
     .argument('<user>', USER)
     .argument('<token>', 'the id or name of the token');
-  effect(onDatabase(revoke.addOption(reason())), async () => (await load()).revoke);
+  effect(onDatabase(revoke.addOption(reason())), async () => (await load()).revokeToken);
 }
 
 function declareKeys(program: Command, effect: CommandEffect): void {

@@ -38,7 +38,7 @@ Exit code 0: no findings. 1: findings at the level or above. 2: wrong usage or f
     .addOption(take('for a folder: '))
     .addOption(acknowledge())
     .addOption(output());
-  effect(onService(lint), async () => (await import('../commands/lint.js')).lint);
+  effect(onService(lint), async () => (await import('../commands/policy.js')).lint);
 }
 
 export function declareProve(program: Command, effect: CommandEffect): void {

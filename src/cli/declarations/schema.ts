@@ -61,7 +61,7 @@ function declareChanges(program: Command, effect: CommandEffect): void {
 }
 
 function declareProposals(changes: Command, effect: CommandEffect): void {
-  const load = () => import('../../features/change-requests/cli-proposals.js');
+  const load = () => import('../../features/change-requests/cli.js');
 
   const open = changes
     .command('open')
@@ -164,7 +164,7 @@ Files of collections that no longer exist are removed. Other files stay unchange
     )
     .argument('<directory>', 'a folder, created if it does not exist')
     .option('--check', 'write nothing; exit code 1 if the files differ from the service');
-  effect(onService(pull), async () => (await import('../commands/pull.js')).pull);
+  effect(onService(pull), async () => (await import('../commands/snapshot.js')).pull);
 
   const plan = program
     .command('plan')
@@ -228,7 +228,7 @@ function declarePolicy(program: Command, effect: CommandEffect): void {
   const show = policy
     .command('show', { isDefault: true })
     .description('Shows the policy; with --json in the format of "dps policy set".');
-  effect(onService(show, 'an admin or auditor'), async () => (await load()).show);
+  effect(onService(show, 'an admin or auditor'), async () => (await load()).showPolicy);
 
   const set = policy
     .command('set')
@@ -236,7 +236,7 @@ function declarePolicy(program: Command, effect: CommandEffect): void {
     .argument('<file>', 'a policy as JSON or YAML; - for stdin')
     .addOption(acknowledge())
     .addOption(reason());
-  effect(onService(set), async () => (await load()).set);
+  effect(onService(set), async () => (await load()).setPolicy);
 
   const propose = policy
     .command('propose')
@@ -245,7 +245,7 @@ function declarePolicy(program: Command, effect: CommandEffect): void {
     .requiredOption('--title <title>', 'the title of the change request')
     .addOption(acknowledge())
     .addOption(reason());
-  effect(onService(propose), async () => (await load()).propose);
+  effect(onService(propose), async () => (await load()).proposePolicy);
 
   const test = policy
     .command('test')
@@ -259,7 +259,7 @@ Exit code 0 if the policy allows the change, 3 if it rejects it.`,
     .option('--online', 'evaluate an online change')
     .option('--force', FORCE)
     .addOption(acknowledge());
-  effect(onService(test, 'an admin or auditor'), async () => (await load()).test);
+  effect(onService(test, 'an admin or auditor'), async () => (await load()).testPolicy);
 }
 
 const FORMATS = ['json', 'yaml', 'csv', 'csv_utf8', 'xml'];
@@ -326,7 +326,7 @@ No row changes. References in the schema are renamed too. The output lists refer
     .argument('<name>', 'its new name')
     .addOption(acknowledge())
     .addOption(reason());
-  effect(onService(rename), async () => (await import('../commands/rename.js')).rename);
+  effect(onService(rename), async () => (await import('../commands/apply.js')).rename);
 
   declareObjects(program, effect);
   declareTrash(program, effect);

@@ -7,7 +7,6 @@ import { type Hash, createHash } from 'node:crypto';
 import { z } from 'zod';
 import { OperatorError } from '../../kernel/problem.js';
 import { type NoteKey, NoteError, parseNote, verifyNote } from '../../log/signed-checkpoints/checkpoint.js';
-import { ACCOUNT_COLUMNS } from './contents.js';
 
 export const FORMAT_VERSION = 1;
 
@@ -45,6 +44,26 @@ export const SEQUENCE = z.object({
   is_called: z.boolean(),
 });
 export type SequenceValue = z.output<typeof SEQUENCE>;
+
+/**
+ * The account tables and columns in a backup. Passwords and tokens are hashes, as stored. Everything that must not be
+ * revived or would grant access is excluded: sessions, stored responses, the secret of access tokens, the tokens of
+ * environments, and the secrets and the state of webhooks. Restored webhooks are therefore disabled. Users precede their
+ * tokens, identities and diagrams.
+ */
+export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'service_users',
+    ['id', 'email', 'name', 'password_hash', 'password_set_by', 'role', 'status', 'login_network', 'created_at'],
+  ],
+  ['service_former_users', ['id', 'email_hash', 'deleted_at']],
+  ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at', 'scope', 'rule']],
+  ['service_exchanged_id_tokens', ['hash', 'expires_at']],
+  ['service_identities', ['id', 'user_id', 'issuer', 'subject', 'issued_by', 'created_at']],
+  ['service_presets', ['user_id', 'depth', 'folder', 'places']],
+  ['service_environments', ['id', 'name', 'url', 'created_at']],
+  ['service_webhooks', ['id', 'name', 'url', 'format', 'types', 'collections', 'created_at']],
+]);
 
 const END = z.object({
   end: z.literal(true),

@@ -1,14 +1,19 @@
 import type { z } from 'zod';
-import type { changeSummary } from './routes-answers.js';
+import { type DocumentBody, parseObjectKind, parseObjectName } from '../../cli/input.js';
 import { type ExitCode, type Invocation, UsageError, isSet, text } from '../../cli/command.js';
+import { reportNoChanges, readDiff } from '../../cli/commands/apply.js';
+import { requestAll, requestData, reasonHeader, requestChecked, changeHeaders } from '../../cli/connections/service.js';
 import { type ShownChange, describeNow, followChange, readChange } from '../../cli/follow-change.js';
-import { describeWarnings, describePolicy } from '../../cli/planned-changes.js';
 import { json, toOneLine } from '../../cli/output.js';
-import { requestAll, requestData, reasonHeader } from '../../cli/connections/service.js';
-import type { Policy } from '../../schema/policy.js';
+import { describeWarnings, describePolicy } from '../../cli/planned-changes.js';
+import type { Operations } from '../../client/api.js';
+import { OperatorError } from '../../kernel/problem.js';
+import type { ChangePlace } from '../../schema/change-requests/model.js';
 import { describeLocation } from '../../schema/merge/model.js';
-import { locationText } from '../../schema/model/location.js';
 import { actorName } from '../../schema/model/events.js';
+import { locationText } from '../../schema/model/location.js';
+import type { Policy } from '../../schema/policy.js';
+import type { changeSummary } from './routes-answers.js';
 
 const LIMIT = 20;
 
@@ -138,4 +143,185 @@ function commentLine(
 ): string {
   const about = place === null ? '' : ` on ${toOneLine(describeLocation(place))}`;
   return `${at.slice(0, 19).replace('T', ' ')}  ${toOneLine(actorName(by))}${about}${words === null ? '' : `: ${toOneLine(words)}`}`;
+}
+
+/**
+ * Opens a request. Returns 0 and opens none if there is nothing to do.
+ * @throws UsageError without a --title
+ */
+export async function open(invocation: Invocation): Promise<ExitCode> {
+  titleOf(invocation);
+  const body = await readDiff(invocation);
+  return body === null ? reportNoChanges(invocation) : propose(invocation, body);
+}
+
+/** Opens a request for a diff that the service returned. */
+export async function propose(invocation: Invocation, { content }: DocumentBody): Promise<ExitCode> {
+  const { values } = invocation;
+  return openRequest(invocation, {
+    diff: JSON.parse(content.toString()) as object,
+    ...(isSet(values, 'online') && { online: true }),
+    ...(isSet(values, 'purge') && { purge: true }),
+  });
+}
+
+/** @param proposed the diff or the policy, and how to carry it out @throws UsageError without a --title */
+export async function openRequest(invocation: Invocation, proposed: object): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const { data } = await send(invocation, 'openChange', { title: titleOf(invocation), ...proposed });
+  terminal.print(
+    isSet(values, 'json')
+      ? json(data)
+      : `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied (dps changes apply ${data.id}).`,
+  );
+  return 0;
+}
+
+function titleOf({ values }: Invocation): string {
+  const title = text(values, 'title');
+  if (title !== undefined && title.trim() !== '') return title;
+  throw new UsageError('--title is required: the title of the change request.');
+}
+
+/** @throws UsageError if there is nothing to update */
+export async function update(invocation: Invocation): Promise<ExitCode> {
+  const { values } = invocation;
+  const title = text(values, 'title');
+  const purges = isSet(values, 'purge');
+  if (title === undefined && !purges) throw new UsageError('Nothing to update: use --title or --purge.');
+  const body = { ...(title !== undefined && { title }), ...(purges && { purge: true }) };
+  return runAction(invocation, 'updateChange', { body, message: 'Updated.' });
+}
+
+/** Adds a comment. Its text is stored outside the log, so that it can be erased. */
+export async function comment(invocation: Invocation): Promise<ExitCode> {
+  const [, argument = ''] = invocation.positionals;
+  const place = text(invocation.values, 'place');
+  const body = { comment: argument, ...(place !== undefined && { place: parseChangePlace(place) }) };
+  return runAction(invocation, 'commentChange', { body, message: 'Commented.' });
+}
+
+const RELATION = 'relation:';
+
+/** Parses `articles`, `articles.title`, `relation:articles.author` or `view:recent`. @throws UsageError */
+function parseChangePlace(argument: string): ChangePlace {
+  const object = parseObjectKind(argument);
+  if (object !== undefined) return { part: 'objects', ...object };
+  const isRelation = argument.startsWith(RELATION);
+  const { collection, field } = parseObjectName(isRelation ? argument.slice(RELATION.length) : argument);
+  if (field !== undefined) return { part: isRelation ? 'relations' : 'fields', collection, field };
+  if (isRelation) throw new UsageError('A relation has the name of its field: relation:articles.author.');
+  return { part: 'collections', collection };
+}
+
+/** Shows the request on a terminal and asks for confirmation. Without a terminal, the command must name the plan. */
+export async function approve(invocation: Invocation): Promise<ExitCode> {
+  const { values, terminal } = invocation;
+  const plan = text(values, 'plan');
+  const view = text(values, 'view');
+  const read = plan === undefined ? await showProposal(invocation) : { plan, ...(view !== undefined && { view }) };
+  if (read === undefined) {
+    terminal.note('Nothing was approved.');
+    return 2;
+  }
+  const comment = text(values, 'comment');
+  return runAction(invocation, 'approveChange', {
+    body: { ...read, ...(comment !== undefined && { comment }) },
+    message: 'Approved.',
+  });
+}
+
+/**
+ * Shows a proposal and asks for confirmation. Returns the plan and the findings that were shown. Undefined if the user
+ * declines.
+ */
+async function showProposal(invocation: Invocation): Promise<{ plan: string | null; view?: string } | undefined> {
+  const { terminal } = invocation;
+  if (terminal.ask === undefined)
+    throw new UsageError(
+      '--plan is required without a terminal: the hash of the plan that you reviewed ("dps changes show").',
+    );
+  const change = await readChange(invocation, idOf(invocation));
+  terminal.print(describeWhole(change));
+  const answer = await terminal.ask('Approve exactly this plan? [y/N] ');
+  const view = change.planned?.view ?? undefined;
+  return /^y(es)?$/i.test(answer.trim()) ? { plan: change.plan, ...(view !== undefined && { view }) } : undefined;
+}
+
+export async function reject(invocation: Invocation): Promise<ExitCode> {
+  const comment = text(invocation.values, 'comment');
+  return runAction(invocation, 'rejectChange', {
+    body: comment === undefined ? {} : { comment },
+    message: 'Rejected.',
+  });
+}
+
+/** Applies a request. If it must be prepared first, waits for the result. */
+export async function apply(invocation: Invocation): Promise<ExitCode> {
+  const at = text(invocation.values, 'at');
+  if (at !== undefined)
+    return runAction(invocation, 'applyChange', { body: { at }, message: `It will be applied at ${toOneLine(at)}.` });
+  const id = idOf(invocation);
+  const { status, data } = await send(invocation, 'applyChange');
+  if (status === 202) return followChange(invocation, { data: await readChange(invocation, id) });
+  const { terminal, values } = invocation;
+  const { position, batch } = data.result ?? {};
+  terminal.print(isSet(values, 'json') ? json(data) : `Applied: position ${position}, batch ${batch}.`);
+  return 0;
+}
+
+/**
+ * Rebases a request. Conflicts are reported and change nothing, because they cannot be resolved on the command line.
+ */
+export async function rebase(invocation: Invocation): Promise<ExitCode> {
+  return runAction(invocation, 'rebaseChange', { body: {}, message: 'It fits the current schema.' });
+}
+
+/** Opens a new request that reverts this one. */
+export async function revert(invocation: Invocation): Promise<ExitCode> {
+  const { terminal, values } = invocation;
+  const title = text(values, 'title');
+  const body = { ...(title !== undefined && { title }), ...(isSet(values, 'purge') && { purge: true }) };
+  const { data } = await send(invocation, 'revertChange', body);
+  const back = data.returns.map(({ kept_until: until, ...returned }) => {
+    const what = toOneLine(locationText(returned));
+    return `${what} is restored from the trash${until === null ? '' : `, which keeps it until ${until}`}`;
+  });
+  const message = `Opened change request ${data.id}, plan ${data.plan}. Nothing changes until it is applied.`;
+  terminal.print(isSet(values, 'json') ? json(data) : [message, ...back].join('\n'));
+  return 0;
+}
+
+type ActionOperation =
+  'updateChange' | 'commentChange' | 'approveChange' | 'rejectChange' | 'rebaseChange' | 'applyChange';
+
+interface ActionRequest {
+  body: object;
+  /** The text that is printed before the state of the request. */
+  message: string;
+}
+
+async function runAction(
+  invocation: Invocation,
+  operation: ActionOperation,
+  { body, message }: ActionRequest,
+): Promise<ExitCode> {
+  const { data } = await send(invocation, operation, body);
+  const { terminal, values } = invocation;
+  terminal.print(isSet(values, 'json') ? json(data) : `${message} The change request is ${toOneLine(data.state)}.`);
+  return 0;
+}
+
+/** Sends an action, and returns the request or the new one that the action opened. */
+async function send<K extends ActionOperation | 'openChange' | 'revertChange'>(
+  invocation: Invocation,
+  operation: K,
+  body?: object,
+): Promise<{ status: number; data: Operations[K]['answer']['body']['data'] }> {
+  const params = { id: idOf(invocation) };
+  const sent = { params, headers: changeHeaders(invocation), body };
+  const answer = await requestChecked(invocation, operation, sent);
+  const { data } = JSON.parse(answer.text) as Partial<Operations[K]['answer']['body']>;
+  if (data === undefined) throw new OperatorError('The response of the service is not a change request.');
+  return { status: answer.status, data };
 }

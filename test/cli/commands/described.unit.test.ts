@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import { describeAdoption } from '../../../src/features/adopt/cli.js';
 import { describeApplied, describePlan, lossRefusedMessage } from '../../../src/cli/commands/apply.js';
-import { describeChecks } from '../../../src/cli/commands/doctor.js';
+import { describeChecks, type Status, describeStatus } from '../../../src/cli/commands/status.js';
 import { describeAcceptance, describeDrift, describeRepair } from '../../../src/features/drift/cli.js';
-import { withoutRepetitions } from '../../../src/cli/commands/lint.js';
-import { describeTest } from '../../../src/cli/commands/policy.js';
+import { withoutRepetitions, describeTest } from '../../../src/cli/commands/policy.js';
 import { describePolicy } from '../../../src/cli/planned-changes.js';
 import { describeRebuilt } from '../../../src/features/projections/cli.js';
-import { type Status, describeStatus } from '../../../src/cli/commands/status.js';
 import { row } from '../../../src/features/trash/cli.js';
 import { finding } from '../../../src/doctor/check.js';
 import { DEFAULT_POLICY } from '../../../src/schema/policy.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import pg from 'pg';
-import { ACCOUNT_COLUMNS } from '../../../src/features/backup/contents.js';
+import { ACCOUNT_COLUMNS } from '../../../src/features/backup/format.js';
 import { managedCatalog } from '../../support/catalog-text.js';
 import { type Reply, clientOf, json } from '../../support/client.js';
 import { type Ran, dps } from '../../support/dps.js';
