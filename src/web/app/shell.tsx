@@ -1,4 +1,3 @@
-import brand from 'icon:account_tree';
 import {
   Anchor,
   VisuallyHidden,
@@ -14,41 +13,47 @@ import {
   Menu,
   Modal,
   useMantineColorScheme,
+  ActionIcon,
+  Indicator,
 } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
-import { Suspense, useCallback, useEffect, useRef, useState, Component, type ReactNode } from 'react';
-import { DraftBar } from '../draft/draft-bar.js';
-import { useDraft } from '../draft/store.js';
-import { hasAbility, type Info } from '../service/types.js';
-import { toApproveQuery } from '../service/change-queries.js';
-import { countFaults, useScheduledFaults } from '../service/operations-queries.js';
-import { counted } from '../shared/text.js';
-import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
-import { Glyph } from '../shared/glyph.js';
-import { OwnPasswordForm } from '../shared/password.js';
-import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
-import { PAGES, isOffered } from './navigation.js';
-import classes from './shell.module.css';
-import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
-import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
-import noticeClasses from './undo-notice.module.css';
-import searchIcon from 'icon:search';
-import { useDocumentTitle } from '@mantine/hooks';
-import darkIcon from 'icon:dark_mode';
+import brand from 'icon:account_tree';
 import deviceIcon from 'icon:contrast';
-import lightIcon from 'icon:light_mode';
+import darkIcon from 'icon:dark_mode';
 import forgetIcon from 'icon:delete';
 import keyIcon from 'icon:key';
+import lightIcon from 'icon:light_mode';
 import outIcon from 'icon:logout';
-import { usePageTitle } from '../shared/page.js';
-import { Notifications } from './notifications.js';
-import { Search, openSearch } from './search.js';
-import { Tour } from './tour.js';
-import barClasses from './top-bar.module.css';
+import notificationsIcon from 'icon:notifications';
+import searchIcon from 'icon:search';
+import { Suspense, useCallback, useEffect, useRef, useState, Component, type ReactNode } from 'react';
+import { actorName } from '../../schema/model/events.js';
+import { DraftBar } from '../draft/draft-bar.js';
+import { useDraft } from '../draft/store.js';
 import { deleteFiles } from '../pages/review/sources/upload.js';
+import { toApproveQuery, notificationsQuery, type ChangeNotification } from '../service/change-queries.js';
+import { countFaults, useScheduledFaults } from '../service/operations-queries.js';
+import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
+import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
+import { hasAbility, type Info } from '../service/types.js';
+import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
 import { deleteStored } from '../shared/browser-storage.js';
-import { named } from '../shared/name.js';
+import { Glyph } from '../shared/glyph.js';
+import { named, visibleName } from '../shared/name.js';
+import { usePageTitle } from '../shared/page.js';
+import { OwnPasswordForm } from '../shared/password.js';
+import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
+import { counted, abbreviate } from '../shared/text.js';
+import { Time } from '../shared/time.js';
+import { storeValue, useStored } from '../shared/use-stored.js';
+import { PAGES, isOffered } from './navigation.js';
+import { Search, openSearch } from './search.js';
+import classes from './shell.module.css';
+import barClasses from './top-bar.module.css';
+import { Tour } from './tour.js';
+import noticeClasses from './undo-notice.module.css';
 
 /* Keeps the frame of the app on the screen if a page cannot be loaded or rendered. */
 
@@ -364,5 +369,79 @@ function Lost() {
     <Badge color="red" variant="filled" tt="none" fw={500}>
       offline
     </Badge>
+  );
+}
+
+/* A menu in the top bar with the actions of others on the user's change requests. */
+
+/** The name under which the browser stores the time of the newest notification that the user has seen. */
+const SEEN = 'seen';
+
+/** Renders nothing for users who cannot open change requests. */
+function Notifications() {
+  const mayPropose = useMay('propose');
+  const mayApply = useMay('carryOut');
+  const { data: notifications = [] } = useQuery({
+    ...notificationsQuery(currentUserId(), mayApply),
+    enabled: mayPropose,
+  });
+  const seen = useStored(SEEN) ?? '';
+  if (!mayPropose) return null;
+  const unread = notifications.filter(({ at }) => at > seen).length;
+  const [newest] = notifications;
+  return (
+    <Indicator label={unread} size={16} offset={4} disabled={unread === 0}>
+      <Menu
+        position="bottom-end"
+        width={320}
+        shadow="md"
+        withinPortal={false}
+        withInitialFocusPlaceholder={false}
+        onClose={() => newest !== undefined && storeValue(SEEN, newest.at)}
+      >
+        <Menu.Target>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`}
+          >
+            <Glyph path={notificationsIcon} size={22} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown mah="70vh" style={{ overflowY: 'auto' }}>
+          <Menu.Label>{notifications.length === 0 ? EMPTY : 'Your change requests'}</Menu.Label>
+          {notifications.map((each) => (
+            <Entry key={`${each.id} ${each.at} ${each.what}`} notification={each} isUnread={each.at > seen} />
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </Indicator>
+  );
+}
+
+const EMPTY = 'No activity on your change requests in the last 7 days.';
+
+const WORDS = {
+  approved: 'approved',
+  rejected: 'rejected',
+  commented: 'commented on',
+  applied: 'was applied',
+  failed: 'failed',
+} as const satisfies Record<ChangeNotification['what'], string>;
+
+function Entry({ notification, isUnread }: { notification: ChangeNotification; isUnread: boolean }) {
+  const { id, title, what, by, at } = notification;
+  const request = `“${visibleName(abbreviate(title, 80))}”`;
+  const who = by === null ? null : visibleName(abbreviate(actorName(by), 40));
+  return (
+    <Menu.Item renderRoot={(props) => <Link {...props} to="/review" search={{ change: id }} />}>
+      <Text size="sm" fw={isUnread ? 600 : 400}>
+        {who === null ? `${request} ${WORDS[what]}` : `${who} ${WORDS[what]} ${request}`}
+      </Text>
+      <Text size="xs" c="dimmed">
+        <Time at={at} />
+      </Text>
+    </Menu.Item>
   );
 }

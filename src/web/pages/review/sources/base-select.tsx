@@ -1,18 +1,22 @@
-import { Button, Collapse, Group, NativeSelect, Text, TextInput } from '@mantine/core';
+import { Button, Collapse, Group, NativeSelect, Text, TextInput, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { keptQuery, momentsQuery, readPast } from '../../../service/review-queries.js';
+import type { Resolution } from '../../../../schema/merge/model.js';
+import { environmentsQuery } from '../../../service/operations-queries.js';
+import { keptQuery, momentsQuery, readPast, mergeEnvironment } from '../../../service/review-queries.js';
 import { useMay } from '../../../service/session.js';
-import { abbreviate } from '../../../shared/text.js';
+import { SteadyButton } from '../../../shared/buttons.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
+import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { startOf } from '../../../shared/local-time.js';
-import { SteadyButton } from '../../../shared/buttons.js';
-import classes from '../parts/parts.module.css';
+import { Page, useTitle } from '../../../shared/page.js';
 import { SnapshotMenu } from '../../../shared/snapshot/snapshot-menu.js';
+import { abbreviate } from '../../../shared/text.js';
 import { Frame } from '../parts/notes.js';
-import { Workspace } from '../workspace.js';
+import classes from '../parts/parts.module.css';
 import { renewalOf } from '../use-review.js';
+import { Workspace } from '../workspace.js';
 
 /** A review must not change while it is read, so it is refetched only on request. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
@@ -179,5 +183,62 @@ export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps)
         )}
       </Collapse>
     </>
+  );
+}
+
+/* The review of the changes that an environment has and this service lacks. */
+
+export function EnvironmentSource({ id }: { id: string }) {
+  const { data: environments = [] } = useQuery(environmentsQuery());
+  const environment = environments.find((each) => each.id === id);
+  const title = environment === undefined ? 'Changes of an environment' : `Changes from ${environment.name}`;
+  useTitle(`${title} · Review`);
+  const [resolve, setResolve] = useState<readonly Resolution[]>([]);
+  const query = useQuery({
+    ...STILL,
+    queryKey: ['review', 'environment', id, resolve],
+    queryFn: ({ signal }) => mergeEnvironment(id, resolve, signal),
+  });
+  const conflicts = conflictsIn(query.error);
+  if (conflicts !== null)
+    return (
+      <Page>
+        <Stack gap="lg">
+          <Title order={1} size="h3">
+            <bdi>{title}</bdi>
+          </Title>
+          <Decide
+            // Earlier choices do not apply to these conflicts.
+            key={conflicts.map(({ message }) => message).join('\n')}
+            conflicts={conflicts}
+            before={resolve}
+            mine="environment"
+            isBusy={query.isFetching}
+            onDecided={setResolve}
+          />
+        </Stack>
+      </Page>
+    );
+  return (
+    <Frame title={title} query={query} label="Comparing with the environment">
+      {(reviewed) => (
+        <Workspace
+          source={{
+            key: `environment ${id}`,
+            title,
+            about: (
+              <Text size="sm">
+                The changes of the environment since the last schema that both had in common. Changes of this service
+                are kept.
+              </Text>
+            ),
+            reviewed,
+            isWhole: false,
+            renewal: renewalOf(query),
+            onApplied: () => undefined,
+          }}
+        />
+      )}
+    </Frame>
   );
 }
