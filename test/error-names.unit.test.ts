@@ -13,7 +13,7 @@ import { NoteError } from '../src/log/signed-checkpoints/checkpoint.js';
 import { RefusedError } from '../src/log/signed-checkpoints/targets.js';
 import { redact } from '../src/logger.js';
 import { DivergedError } from '../src/pipeline/diverged.js';
-import { LogBusyError } from '../src/pipeline/lock-conflict.js';
+import { LogBusyError } from '../src/pipeline/transaction/begin.js';
 import {
   NoLongerPreparingError,
   LostError,

@@ -24,7 +24,7 @@ import { type ChangeRequest, isAtRest } from '../../schema/change-requests/model
 import type { Problem } from '../../kernel/problem.js';
 import type { ObjectName } from '../../schema/model/objects.js';
 import { isStorable } from '../../pipeline/transaction/idempotency.js';
-import { describeHolder, holderDetails } from '../../pipeline/lock-conflict.js';
+import { describeHolder, holderDetails } from '../../pipeline/wait-for-locks.js';
 import type { CompletedChange, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
 import { reviseForPreparedSteps, planRecording, applicantsCause, createServiceCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';

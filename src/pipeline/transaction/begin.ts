@@ -31,7 +31,6 @@ import type { State } from '../../schema/model/state.js';
 import type { Policy } from '../../schema/policy.js';
 import type { TransactionAttempt } from '../keep-alive.js';
 import { DivergedError } from '../diverged.js';
-import { LogBusyError } from '../lock-conflict.js';
 import type { PipelineOptions } from '../types.js';
 
 /** Maximum number of events that the first flight returns. A process rarely lacks more. */
@@ -179,6 +178,11 @@ function filterChildless(
   const names = new Set(parents?.map(({ name }) => name));
   const isElsewhere = (name: string) => collections.get(name)?.collection.schema?.schema !== undefined;
   return new Set(alters.filter((table) => !names.has(table) && !isElsewhere(table)));
+}
+
+/** The log lock was not granted in time. */
+export class LogBusyError extends Error {
+  override readonly name = 'LogBusyError';
 }
 
 /**

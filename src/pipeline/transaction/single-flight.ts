@@ -12,9 +12,8 @@ import type { Parameterised } from '../../postgres/exchange.js';
 import { REFUSE_OLDER_RELEASE, own } from '../../postgres/own-tables.js';
 import { HELD } from '../../features/change-requests/rows.js';
 import { DEFAULT_POLICY } from '../../schema/policy.js';
-import { LogBusyError } from '../lock-conflict.js';
 import type { Job, PipelineOptions, RequestContext } from '../types.js';
-import { type StartedTransaction, type Limits, openingStatements } from './begin.js';
+import { LogBusyError, type StartedTransaction, type Limits, openingStatements } from './begin.js';
 import { isReader } from './decide.js';
 import { isLost } from './idempotency.js';
 

@@ -4,7 +4,7 @@ import {
   describeHolder,
   holderDetails,
   lockConflictProblem,
-} from '../../src/pipeline/lock-conflict.js';
+} from '../../src/pipeline/wait-for-locks.js';
 import { lockTimeout } from '../../src/postgres/errors.js';
 import type { Holder } from '../../src/projector/ddl/table-locks.js';
 
