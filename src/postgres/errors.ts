@@ -248,14 +248,18 @@ const READS_TYPES = 'scan.l';
 const READS_NAMES = /^(?:namespace|regproc|parse_type|acl|guc(?:_funcs)?|ruleutils|genfile|be-fsstubs)\.c$/;
 
 /** Functions of PostgreSQL in other files that find objects by name, such as `get_language_oid`. */
-const FINDS_BY_NAME = /^get_\w+_oid$/;
+const FINDS_BY_NAME =
+  /^(?:get_\w+_oid|get_object_address_\w+|LookupFuncWithArgs|Op(?:Class|Family)CacheLookup|ParameterAclLookup|deserialize_deflist)$/;
 
 const readsNames = ({ file = '', routine = '' }: pg.DatabaseError): boolean =>
   READS_NAMES.test(file) || FINDS_BY_NAME.test(routine);
 
-/** True if a function such as query_to_xml executed a value. PL/pgSQL would have added a context. */
-const isFromExecutedValue = ({ internalQuery, where }: pg.DatabaseError, sent: readonly string[]): boolean =>
-  internalQuery !== undefined && where === undefined && !sent.some((text) => text.includes(internalQuery));
+/** Matches the context of an error in a statement that a C function executes. PL/pgSQL names itself first. */
+const EXECUTED = /^(?:$|(?:SQL statement|SQL expression|PL\/pgSQL assignment) ")/;
+
+/** True if a function such as query_to_xml executed a value. */
+const isFromExecutedValue = ({ internalQuery, where = '' }: pg.DatabaseError, sent: readonly string[]): boolean =>
+  internalQuery !== undefined && EXECUTED.test(where) && !sent.some((text) => text.includes(internalQuery));
 
 /** @param sent the statements that may have caused the error */
 function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolean {
@@ -269,12 +273,12 @@ function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolea
   return READS_VALUES.test(file) || (readsNames(error) && !isNameIn(sent, message));
 }
 
-/**
- * True if the statements contain the name that a message mentions in quotes or at its end, or all parts of a qualified
- * name.
- */
+/** Match the name in a message: `relation "a"`, `operator does not exist: a`, `function a(text) does not exist`. */
+const NAMES = [/"(.*)"/s, /: (.*)/s, /^\w+ (.*)\(/s];
+
+/** True if the statements contain the name that a message mentions, or all parts of a qualified name. */
 function isNameIn(statements: readonly string[], message: string): boolean {
-  const [, name] = /"(.*)"/s.exec(message) ?? /: (.*)/s.exec(message) ?? [];
+  const name = NAMES.map((pattern) => pattern.exec(message)?.[1]).find((found) => found !== undefined);
   const isThere = (part: string): boolean => statements.some((text) => text.includes(part));
   return statements.length === 0 || name === undefined || isThere(name) || name.split('.').every(isThere);
 }

@@ -193,7 +193,11 @@ describe('row values in materialized views', () => {
     return api.refused(expected, 'POST', '/objects', { kind: 'materialized_view', definition });
   };
 
-  before(() => api.sql(`CREATE TABLE named (name text); INSERT INTO named VALUES ('${VALUE_OF_ROWS}')`));
+  before(async () => {
+    await api.sql(`CREATE TABLE named (name text); INSERT INTO named VALUES ('${VALUE_OF_ROWS}')`);
+    await api.sql(`CREATE FUNCTION executed(t text) RETURNS text LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM query_to_xml('SELECT "' || t || '"', true, true, ''); RETURN t; END $$`);
+  });
 
   for (const type of ['regclass', 'regproc', 'regtype', 'regrole', 'regnamespace', 'regconfig'])
     it(`are in no error about a missing ${type}`, async () => {
@@ -208,11 +212,19 @@ describe('row values in materialized views', () => {
     ['language', "pg_catalog.has_language_privilege(name, 'usage')"],
     ['sequence', "pg_catalog.pg_get_serial_sequence('public.named', name)"],
     ['cursor', "pg_catalog.cursor_to_xml(name::refcursor, 1, true, true, '')"],
+    ['column', "pg_catalog.pg_get_object_address('table column', ARRAY['public', 'named', name], '{}')::text"],
+    ['function', "pg_catalog.pg_get_object_address('function', ARRAY['public', name], '{}')::text"],
+    ['type', "pg_catalog.pg_get_object_address('type', ARRAY[pg_catalog.replace(name, '-', '')], '{}')::text"],
+    ['operator class', "pg_catalog.pg_get_object_address('operator class', ARRAY['btree', name], '{}')::text"],
+    ['option', "pg_catalog.ts_headline('a', 'a'::tsquery, name)"],
+    ['statement in a function', 'public.executed(name)'],
     ['statement', `pg_catalog.query_to_xml('SELECT "' || name || '"', true, true, '')`],
   ] as const)
     it(`are in no error about a missing ${what}`, async () => {
       const error = await create('found', `SELECT ${expression} AS name FROM public.named`);
-      expect(JSON.stringify(error)).to.contain('SQLSTATE').and.not.contain(VALUE_OF_ROWS);
+      expect(JSON.stringify(error))
+        .to.contain('SQLSTATE')
+        .and.not.match(/zq.?marker/);
     });
 
   it('do not hide a name that the definition contains', async () => {
