@@ -276,11 +276,15 @@ function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolea
 /** Match the name in a message: `relation "a"`, `operator does not exist: a`, `function a(text) does not exist`. */
 const NAMES = [/"(.*)"/s, /: (.*)/s, /^\w+ (.*)\(/s];
 
-/** True if the statements contain the name that a message mentions, or all parts of a qualified name. */
+/** The text between two names: `trigger "a" for table "b" does not exist`. */
+const BETWEEN_NAMES = /" [a-z ]+ "/;
+
+/** True if the statements contain the names that a message mentions, or all parts of qualified names. */
 function isNameIn(statements: readonly string[], message: string): boolean {
-  const name = NAMES.map((pattern) => pattern.exec(message)?.[1]).find((found) => found !== undefined);
+  const names = NAMES.map((pattern) => pattern.exec(message)?.[1]).find((found) => found !== undefined);
+  if (statements.length === 0 || names === undefined) return true;
   const isThere = (part: string): boolean => statements.some((text) => text.includes(part));
-  return statements.length === 0 || name === undefined || isThere(name) || name.split('.').every(isThere);
+  return names.split(BETWEEN_NAMES).every((name) => isThere(name) || name.split('.').every(isThere));
 }
 
 /**

@@ -227,8 +227,12 @@ describe('row values in materialized views', () => {
         .and.not.match(/zq.?marker/);
     });
 
-  it('do not hide a name that the definition contains', async () => {
-    const error = await create('found', `SELECT 'missing.table'::text::regclass::text AS name`);
-    expect(error.message).to.contain('schema "missing" does not exist');
-  });
+  for (const [expression, message] of [
+    [`'missing.table'::text::regclass::text`, 'schema "missing" does not exist'],
+    [`pg_get_serial_sequence('public.named', 'lost')`, 'column "lost" of relation "named" does not exist'],
+  ] as const)
+    it(`do not hide that ${message}`, async () => {
+      const error = await create('found', `SELECT ${expression} AS name FROM public.named`);
+      expect(error.message).to.contain(message);
+    });
 });
