@@ -251,8 +251,14 @@ const READS_NAMES = /^(?:namespace|regproc|parse_type|acl|guc(?:_funcs)?|ruleuti
 const FINDS_BY_NAME =
   /^(?:get_\w+_oid|get_object_address_\w+|LookupFuncWithArgs|Op(?:Class|Family)CacheLookup|ParameterAclLookup|deserialize_deflist)$/;
 
-const readsNames = ({ file = '', routine = '' }: pg.DatabaseError): boolean =>
-  READS_NAMES.test(file) || FINDS_BY_NAME.test(routine);
+/** An extension may require others, whose names its statement does not contain. */
+const CREATES_EXTENSION = 'CREATE EXTENSION';
+
+/** @param sent the statements that may have caused the error */
+const readsNames = ({ file = '', routine = '' }: pg.DatabaseError, sent: readonly string[]): boolean =>
+  READS_NAMES.test(file) ||
+  FINDS_BY_NAME.test(routine) ||
+  (file === 'extension.c' && !sent.some((text) => text.includes(CREATES_EXTENSION)));
 
 /** Matches the context of an error in a statement that a C function executes. PL/pgSQL names itself first. */
 const EXECUTED = /^(?:$|(?:SQL statement|SQL expression|PL\/pgSQL assignment) ")/;
@@ -270,7 +276,7 @@ function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolea
   if (file === READS_TYPES) return error.where !== undefined && error.internalPosition === undefined;
   // An error with a position is in the text of a statement, which contains no values of rows.
   if (error.position !== undefined) return false;
-  return READS_VALUES.test(file) || (readsNames(error) && !isNameIn(sent, message));
+  return READS_VALUES.test(file) || (readsNames(error, sent) && !isNameIn(sent, message));
 }
 
 /** Match the name in a message: `relation "a"`, `operator does not exist: a`, `function a(text) does not exist`. */

@@ -211,6 +211,7 @@ describe('row values in materialized views', () => {
     ['setting', 'pg_catalog.current_setting(name)'],
     ['language', "pg_catalog.has_language_privilege(name, 'usage')"],
     ['sequence', "pg_catalog.pg_get_serial_sequence('public.named', name)"],
+    ['extension', '(SELECT count(*) FROM pg_catalog.pg_extension_update_paths(name::name))'],
     ['cursor', "pg_catalog.cursor_to_xml(name::refcursor, 1, true, true, '')"],
     ['column', "pg_catalog.pg_get_object_address('table column', ARRAY['public', 'named', name], '{}')::text"],
     ['function', "pg_catalog.pg_get_object_address('function', ARRAY['public', name], '{}')::text"],
