@@ -333,6 +333,7 @@ export interface Schemas {
     role: 'admin' | 'auditor' | 'author' | 'reader';
     status: 'active' | 'suspended';
     created_at: string;
+    /** When the invitation expires. Null if the user was not invited, or has chosen a password. */ invitation_expires_at: string | null;
     access: { credential: 'password' | 'token' | 'identity'; /** The role that applies: the lower of the role of the user and that of the scope. */ role: 'admin' | 'auditor' | 'author' | 'reader'; /** The actions that the role and the scope allow. */ actions: ('read' | 'propose' | 'apply' | 'history' | 'operate')[]; /** When the API token expires. */ expires_at: string | null; /** Null if the token may do everything that its user may do. */ scope: Schemas['TokenScope'] | null; /** The trust rule under which a pipeline exchanged its ID token for the token. Null for other credentials. */ rule: string | null } };
   DatabaseTable: { /** Estimated from the statistics of PostgreSQL. Null: there are none yet. */ rows: number | null;
     /** Size on disk, with all partitions. If another session has locked the table: as estimated by the statistics. Null: there are none yet. */ bytes: { table: number | null; indexes: number | null; total: number | null };
@@ -815,7 +816,8 @@ export interface Schemas {
     name: string;
     role: 'admin' | 'auditor' | 'author' | 'reader';
     status: 'active' | 'suspended';
-    created_at: string };
+    created_at: string;
+    /** When the invitation expires. Null if the user was not invited, or has chosen a password. */ invitation_expires_at: string | null };
   Verification: { ok: boolean;
     position: number;
     differences: ({ where: 'metadata' | 'catalog' | 'trash' | 'changes' | 'accounts'; collection: string; field?: string; /** A view, function or other object. */ object?: { kind: string; id: string }; member: string; /** The value in the log. Null: the object does not exist there. */ expected: unknown; /** The value in the database. Null: the object does not exist there. */ found: unknown })[] };
@@ -1346,18 +1348,18 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['NewToken'] } };
   }>;
   /** List users. */ listUsers: Operation<{
-    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
+    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at' | 'invitation_expires_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['User'])[]; meta?: { total_count?: number; filter_count?: number } } };
   }>;
   /** Create a user. */ createUser: Operation<{
-    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
+    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at' | 'invitation_expires_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { email: string; name?: string; password?: string | null; role: 'admin' | 'auditor' | 'author' | 'reader'; status?: 'active' | 'suspended' };
+    body: { email: string; name?: string; password?: string | null; /** The password belongs to an invitation: logins with it are rejected after 7 days, unless the user has chosen another password. Default: false. */ invitation?: boolean; role: 'admin' | 'auditor' | 'author' | 'reader'; status?: 'active' | 'suspended' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
   }>;
   /** Retrieve the current user. */ getMe: Operation<{
-    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at' | 'access')[] | undefined };
+    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at' | 'invitation_expires_at' | 'access')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['CurrentUser'] } };
   }>;
@@ -1377,15 +1379,15 @@ export interface Operations {
   }>;
   /** Retrieve a user. */ getUser: Operation<{
     params: { /** The id of a user. */ id: string };
-    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
+    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at' | 'invitation_expires_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
   }>;
   /** Update a user. */ updateUser: Operation<{
     params: { /** The id of a user. */ id: string };
-    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at')[] | undefined };
+    query: { /** The top-level members to return. `*`: all. */ fields?: ('id' | 'email' | 'name' | 'role' | 'status' | 'created_at' | 'invitation_expires_at')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { email?: string; name?: string; password?: string | null; role?: 'admin' | 'auditor' | 'author' | 'reader'; status?: 'active' | 'suspended' };
+    body: { email?: string; name?: string; password?: string | null; /** The password belongs to an invitation: logins with it are rejected after 7 days, unless the user has chosen another password. Default: false. */ invitation?: boolean; role?: 'admin' | 'auditor' | 'author' | 'reader'; status?: 'active' | 'suspended' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
   }>;
   /** Delete a user with its API tokens and sessions, and optionally its personal data in the log. */ deleteUser: Operation<{

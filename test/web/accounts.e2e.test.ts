@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { expectAccessible, expectCount, expectFits, withApp } from '../support/app.js';
 import { json, signIn } from '../support/client.js';
+import { sql } from '../support/postgres.js';
 
 describe('the accounts page of the admin app', () => {
   const app = withApp();
@@ -47,8 +48,14 @@ describe('the accounts page of the admin app', () => {
     await expectAccessible(page);
     const link = await dialog.locator('code').innerText();
     expect(link).to.match(/^http:\/\/[^/]+\/app\/#invitation=/);
+    await dialog.getByText(/It expires on \w/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'hidden' });
+    const line = page
+      .getByRole('list', { name: 'Users' })
+      .getByRole('listitem')
+      .filter({ hasText: 'guest@example.com' });
+    await line.getByText(/^Invited, the link expires on \w/).waitFor();
 
     const path = link.slice(link.indexOf('/#'));
     const guest = await app.visit({ as: null, path, narrow: true });
@@ -66,6 +73,9 @@ describe('the accounts page of the admin app', () => {
     await guest.reload();
     await guest.getByRole('button', { name: 'Account menu of guest@example.com' }).waitFor();
     await signIn(app.client, { email: 'guest@example.com', password: 'seven small apples' });
+    await page.reload();
+    await line.waitFor();
+    await line.getByText('Invited').waitFor({ state: 'hidden' });
 
     const again = await app.visit({ as: null, path });
     await again.getByRole('textbox', { name: 'New password' }).fill('eight small apples');
@@ -73,6 +83,41 @@ describe('the accounts page of the admin app', () => {
     await again.getByText('This invitation is no longer valid.').waitFor();
     await again.getByRole('button', { name: 'Sign in without the invitation' }).click();
     await again.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
+  });
+
+  it('rejects an invitation that has expired, and invites the user again', async () => {
+    app.mayComplain(/status of 409/);
+    const email = 'late@example.com';
+    const password = 'generated for the link';
+    const created = await app.client('/users', json({ email, role: 'reader', password, invitation: true }));
+    expect(created.status, created.text).to.equal(200);
+    await sql(
+      app.service.databaseUrl,
+      `update service.service_users set invitation_expires_at = '2026-01-31 12:00Z' where email = '${email}'`,
+    );
+    const path = `/#invitation=${encodeURIComponent(JSON.stringify([email, password]))}`;
+    const guest = await app.visit({ as: null, path, narrow: true });
+    await guest.getByRole('textbox', { name: 'New password' }).fill('seven small apples');
+    await guest.getByRole('button', { name: 'Choose password and sign in' }).click();
+    await guest.getByText('Your invitation has expired. Ask an admin for a new link.').waitFor();
+    await expectFits(guest);
+    await expectAccessible(guest);
+
+    const page = await app.visit({ path: '/accounts' });
+    const line = page.getByRole('list', { name: 'Users' }).getByRole('listitem').filter({ hasText: email });
+    await line.getByText(/^Invitation expired on .*2026/).waitFor();
+    await expectAccessible(page);
+    await line.getByRole('button', { name: `Invite again: ${email}` }).click();
+    const dialog = page.getByRole('dialog', { name: email });
+    await dialog.getByRole('checkbox', { name: 'Create an invitation link', checked: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const link = await dialog.locator('code').innerText();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await line.getByText(/^Invited, the link expires on/).waitFor();
+    const again = await app.visit({ as: null, path: link.slice(link.indexOf('/#')) });
+    await again.getByRole('textbox', { name: 'New password' }).fill('seven small apples');
+    await again.getByRole('button', { name: 'Choose password and sign in' }).click();
+    await again.getByRole('button', { name: `Account menu of ${email}` }).waitFor();
   });
 
   it('erases the personal data of a user in the log, after saying what that means', async () => {

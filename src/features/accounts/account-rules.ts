@@ -23,6 +23,15 @@ export function checkPassword(
   return fault === null ? ok(null) : refuse(invalid('password', `The password ${fault}.`));
 }
 
+/** An invitation link contains a password, so each invitation sets one. */
+export function checkInvitation(user: {
+  invitation?: boolean | undefined;
+  password?: string | null | undefined;
+}): Result<null> {
+  if (user.invitation !== true || user.password != null) return ok(null);
+  return refuse(invalid('invitation', 'An invitation requires a new password.'));
+}
+
 /** Such names mark pipelines in the log. */
 const PIPELINE_PREFIX = 'ci:';
 

@@ -73,7 +73,7 @@ export async function createAuth({
   const accessTokens = createAccessTokens({ secret: key, clock });
   const loginLimit = createLoginLimit();
   const exchangeLimit = createLoginLimit(EXCHANGE_FAILURES);
-  const users = createUsers({ pool, passwords });
+  const users = createUsers({ pool, passwords, clock });
   return {
     users,
     identities: createIdentities({ pool, users }),

@@ -13,6 +13,9 @@ export const user = z
     role: z.enum(ROLES),
     status: z.enum(USER_STATUSES),
     created_at: time,
+    invitation_expires_at: time
+      .nullable()
+      .describe('When the invitation expires. Null if the user was not invited, or has chosen a password'),
   })
   .meta({ id: 'User' });
 

@@ -129,7 +129,7 @@ type LimitedLogins = Pick<HttpDeps['auth'], 'sessions' | 'loginLimit'>;
 
 /**
  * Checks an e-mail address and a password, and returns the user.
- * @throws RejectedError UNAUTHENTICATED, TOO_MANY_REQUESTS
+ * @throws RejectedError UNAUTHENTICATED, TOO_MANY_REQUESTS, and INVALID_STATE if the invitation has expired
  */
 export async function passwordOwner(
   auth: LimitedLogins,
@@ -145,7 +145,7 @@ export const wrongPassword = (): RejectedError => unauthenticated('The e-mail ad
 
 /**
  * Checks an e-mail address and a password. Returns the user, or null.
- * @throws RejectedError TOO_MANY_REQUESTS
+ * @throws RejectedError TOO_MANY_REQUESTS, and INVALID_STATE if the invitation has expired
  */
 export async function findPasswordOwner(
   { sessions, loginLimit }: LimitedLogins,
@@ -154,8 +154,13 @@ export async function findPasswordOwner(
 ): Promise<PasswordOwner | null> {
   const attempt = { address: addressOf(req) ?? '', email };
   const isAtHome = async () => (await sessions.lastNetwork(email)) === networkOf(attempt.address);
-  return verifyLimited(loginLimit, attempt, isAtHome, () => sessions.passwordOwner({ email, password }));
+  const owner = await verifyLimited(loginLimit, attempt, isAtHome, () => sessions.passwordOwner({ email, password }));
+  if (owner?.isExpired === true) throw refused('INVALID_STATE', INVITATION_EXPIRED);
+  return owner;
 }
+
+/** Only someone with the link receives this message. Others learn nothing about the account. */
+const INVITATION_EXPIRED = 'Your invitation has expired. Ask an admin for a new link.';
 
 /**
  * Verifies an attempt within the limit. Null if it failed.
@@ -230,7 +235,7 @@ export function authRoutes({ auth, config }: HttpDeps): Route[] {
       summary: 'Log in with a password',
       body: jsonBody(credentials, { example: { email: 'admin@example.com', password: 'correct horse battery' } }),
       answers: { 200: data(grantSchema) },
-      errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'],
+      errors: ['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_STATE', 'TOO_MANY_REQUESTS'],
       handle: ({ req, body }) => login(req, body),
     }),
     route({

@@ -35,6 +35,12 @@ const newUser = z.strictObject({
   email,
   name: name.optional(),
   password: password.optional(),
+  invitation: z
+    .boolean()
+    .optional()
+    .describe(
+      'The password belongs to an invitation: logins with it are rejected after 7 days, unless the user has chosen another password. Default: false',
+    ),
   role: z.enum(ROLES),
   status: z.enum(USER_STATUSES).optional(),
 });

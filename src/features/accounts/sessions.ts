@@ -53,6 +53,15 @@ interface IdentityProof {
 /** A user who entered the right password. */
 export interface PasswordOwner extends PasswordProof {
   id: string;
+  /** True if the password belongs to an invitation that has expired. */
+  isExpired: boolean;
+}
+
+interface PasswordRow {
+  id: string;
+  password_hash: string | null;
+  status: string;
+  invitation_expires_at: Date | null;
 }
 
 interface Login extends SessionClient {
@@ -62,8 +71,8 @@ interface Login extends SessionClient {
 
 export interface Sessions {
   /**
-   * Logs a user in. Returns null for an unknown address, a wrong password, or a user who may not log in. All three take
-   * the same time.
+   * Logs a user in. Returns null for an unknown address, a wrong or expired password, or a user who may not log in. All
+   * of them take the same time.
    */
   login(login: Login): Promise<Grant | null>;
   /**
@@ -162,14 +171,20 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
   }
 
   async function passwordOwner({ email, password }: Pick<Login, 'email' | 'password'>): Promise<PasswordOwner | null> {
-    const { rows } = await pool.query<{ id: string; password_hash: string | null; status: string }>(
-      `select id, password_hash, status from ${own.users} where pg_catalog.lower(email) = pg_catalog.lower($1)`,
+    const { rows } = await pool.query<PasswordRow>(
+      `select id, password_hash, status, invitation_expires_at from ${own.users}
+        where pg_catalog.lower(email) = pg_catalog.lower($1)`,
       [email],
     );
     const user = rows[0];
     const right = await passwords.matches(password, user?.password_hash ?? null);
     if (!right || user === undefined || user.password_hash === null || user.status !== 'active') return null;
-    return { id: user.id, passwordHash: user.password_hash };
+    const { invitation_expires_at: until } = user;
+    return {
+      id: user.id,
+      passwordHash: user.password_hash,
+      isExpired: until !== null && until.getTime() <= clock(),
+    };
   }
 
   /**
@@ -235,7 +250,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
 
     async login(login) {
       const owner = await passwordOwner(login);
-      return owner === null ? null : begin(owner.id, { ...login, proof: owner });
+      return owner === null || owner.isExpired ? null : begin(owner.id, { ...login, proof: owner });
     },
 
     passwordOwner,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { isUuid } from '../../kernel/text.js';
 import { ok, refuse, type Problem, type Result } from '../../kernel/problem.js';
-import { checkPassword, checkUserName } from './account-rules.js';
+import { checkInvitation, checkPassword, checkUserName } from './account-rules.js';
 import { accountEvent } from '../../schema/fold/accounts.js';
 import type { AccountEventData } from '../../schema/model/service-events.js';
 import type { LogEvent } from '../../schema/model/events.js';
@@ -22,18 +22,28 @@ export interface User {
   status: UserStatus;
   /** ISO 8601, UTC. */
   created_at: string;
+  /** ISO 8601, UTC. Null if the user was not invited, or has chosen a password. */
+  invitation_expires_at: string | null;
 }
 
-interface UserRow extends Omit<User, 'created_at'> {
+interface UserRow extends Omit<User, 'created_at' | 'invitation_expires_at'> {
   created_at: Date;
+  invitation_expires_at: Date | null;
 }
 
-const USER_COLUMNS = 'id, email, name, role, status, created_at';
+const USER_COLUMNS = 'id, email, name, role, status, created_at, invitation_expires_at';
+
+/** Milliseconds: 7 days. */
+export const INVITATION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
 
 /** Converts a row. Times become ISO 8601, UTC. */
 function toUser(row: UserRow): User {
-  const { id, email, name, role, status, created_at } = row;
-  return { id, email, name, role, status, created_at: created_at.toISOString() };
+  const { created_at, invitation_expires_at, ...members } = row;
+  return {
+    ...members,
+    created_at: created_at.toISOString(),
+    invitation_expires_at: invitation_expires_at?.toISOString() ?? null,
+  };
 }
 
 interface NewUser {
@@ -41,6 +51,8 @@ interface NewUser {
   name?: string | undefined;
   /** The password. If null, the user has no password and cannot log in, but API tokens work. */
   password?: string | null | undefined;
+  /** True if the password belongs to an invitation. It expires unless the user chooses another one. */
+  invitation?: boolean | undefined;
   role: Role;
   status?: UserStatus | undefined;
   /** The id of another user who sets the password, see `issuerOf`. Absent if there is none. */
@@ -77,11 +89,21 @@ export interface Users {
   remove(id: string): AccountChange<null>;
 }
 
+interface UsersDeps {
+  pool: Pool;
+  passwords: Passwords;
+  /** Milliseconds since 1970. */
+  clock?: () => number;
+}
+
 /**
  * Returns NOT_FOUND, ALREADY_EXISTS for an e-mail address in use (in any case), and IN_USE if no active admin would
  * remain.
  */
-export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwords }): Users {
+export function createUsers({ pool, passwords, clock = Date.now }: UsersDeps): Users {
+  const expiryOf = ({ invitation }: Pick<NewUser, 'invitation'>): string | null =>
+    invitation === true ? new Date(clock() + INVITATION_LIFETIME).toISOString() : null;
+
   const hashOf = async (password: string | null | undefined): Promise<string | null> =>
     password == null ? null : passwords.hash(password);
 
@@ -116,7 +138,11 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
 
     async create(user) {
       const { email, name = email, password, role, status = 'active', passwordSetBy = null } = user;
-      const checks = [checkUserName(user.name), checkPassword(password, { email, name: user.name })];
+      const checks = [
+        checkUserName(user.name),
+        checkPassword(password, { email, name: user.name }),
+        checkInvitation(user),
+      ];
       const refused = checks.find((check) => !check.ok);
       if (refused !== undefined) return () => Promise.resolve(refused);
       const hash = await hashOf(password);
@@ -125,9 +151,9 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
         const setBy = hash === null ? null : passwordSetBy;
         const made = expectOneRow(
           await client.query<UserRow>(
-            `insert into ${own.users} (id, email, name, password_hash, role, status, password_set_by)
-              values ($1, $2, $3, $4, $5, $6, $7) returning ${USER_COLUMNS}`,
-            [randomUUID(), email, name, hash, role, status, setBy],
+            `insert into ${own.users} (id, email, name, password_hash, role, status, password_set_by, invitation_expires_at)
+              values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${USER_COLUMNS}`,
+            [randomUUID(), email, name, hash, role, status, setBy, expiryOf(user)],
           ),
         );
         const event = accountEvent('account.created', made.id, { role, status, password_set_by: setBy });
@@ -136,6 +162,8 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
     },
 
     async update(id, changes) {
+      const invitation = checkInvitation(changes);
+      if (!invitation.ok) return () => Promise.resolve(invitation);
       const hash = await hashOf(changes.password);
       return async (client) => {
         const before = isUuid(id) ? await lockUser(client, id) : undefined;
@@ -143,7 +171,7 @@ export function createUsers({ pool, passwords }: { pool: Pool; passwords: Passwo
         const { formerHash } = changes;
         if (formerHash !== undefined && (before.status !== 'active' || (await readHash(client, id)) !== formerHash))
           return refuse(changedPassword());
-        const { columns, data } = changesOf(before, changes, hash);
+        const { columns, data } = changesOf(before, changes, { hash, expiry: expiryOf(changes) });
         if (columns.length === 0) return ok({ value: toUser(before), events: [] });
         const problem = await checkChanges(client, before, changes);
         if (problem !== null) return refuse(problem);
@@ -198,8 +226,16 @@ interface ChangedUser {
   data: AccountEventData['account.updated'];
 }
 
+/** The stored form of a new password. */
+interface StoredPassword {
+  /** Null if the password is removed. */
+  hash: string | null;
+  /** ISO 8601. Null unless the password belongs to an invitation. */
+  expiry: string | null;
+}
+
 /** Returns the members that differ from the row. A password always counts as changed. */
-function changesOf(before: UserRow, changes: UserChanges, hash: string | null): ChangedUser {
+function changesOf(before: UserRow, changes: UserChanges, { hash, expiry }: StoredPassword): ChangedUser {
   const { password, passwordSetBy = null } = changes;
   const columns: Columns = [];
   const data: ChangedUser['data'] = {};
@@ -217,7 +253,7 @@ function changesOf(before: UserRow, changes: UserChanges, hash: string | null): 
   if (password !== undefined) {
     data.password = hash === null ? 'removed' : 'set';
     data.password_set_by = hash === null ? null : passwordSetBy;
-    columns.push(['password_hash', hash], ['password_set_by', data.password_set_by]);
+    columns.push(['password_hash', hash], ['password_set_by', data.password_set_by], ['invitation_expires_at', expiry]);
   }
   return { columns, data };
 }

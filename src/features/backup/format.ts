@@ -54,7 +54,18 @@ export type SequenceValue = z.output<typeof SEQUENCE>;
 export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'service_users',
-    ['id', 'email', 'name', 'password_hash', 'password_set_by', 'role', 'status', 'login_network', 'created_at'],
+    [
+      'id',
+      'email',
+      'name',
+      'password_hash',
+      'password_set_by',
+      'role',
+      'status',
+      'login_network',
+      'created_at',
+      'invitation_expires_at',
+    ],
   ],
   ['service_former_users', ['id', 'email_hash', 'deleted_at']],
   ['service_tokens', ['id', 'user_id', 'name', 'token_hash', 'issued_by', 'created_at', 'expires_at', 'scope', 'rule']],

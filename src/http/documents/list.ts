@@ -53,6 +53,7 @@ export const USER_MEMBERS = [
   'role',
   'status',
   'created_at',
+  'invitation_expires_at',
 ] as const satisfies readonly (keyof User)[];
 /** @param members the members of an item that `fields` may select */
 export const listQueryOf = <const M extends string>(members: readonly M[]) =>

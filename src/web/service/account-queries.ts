@@ -42,6 +42,8 @@ export interface UserInput {
   status: User['status'];
   /** The new password. Empty leaves it unchanged. A new user then has no password, and only tokens work. */
   password: string;
+  /** True if the password is that of an invitation link, which expires. */
+  invitation?: boolean;
 }
 
 const bodyOf = ({ password, name, ...input }: UserInput) => ({
@@ -51,15 +53,16 @@ const bodyOf = ({ password, name, ...input }: UserInput) => ({
 });
 
 /** @throws ServiceError at the invalid member: `email`, `password` … */
-export const createUser = (user: UserInput) => request('createUser', { body: bodyOf(user) });
+export const createUser = async (user: UserInput) => (await request('createUser', { body: bodyOf(user) })).data;
 
 /**
  * Changes a user. An empty name or password stays unchanged.
  * @throws ServiceError like `createUser`, and if no admin would remain
  */
-export async function changeUser(id: string, user: UserInput): Promise<void> {
-  await request('updateUser', { params: { id }, body: bodyOf(user) });
+export async function changeUser(id: string, user: UserInput): Promise<User> {
+  const { data } = await request('updateUser', { params: { id }, body: bodyOf(user) });
   if (user.password !== '' && user.status === 'active') await signInAgain({ id, email: user.email }, user.password);
+  return data;
 }
 
 /**

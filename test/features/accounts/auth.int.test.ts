@@ -8,7 +8,7 @@ import {
 import { createAuth } from '../../../src/features/accounts/index.js';
 import type { Profile } from '../../../src/features/accounts/oidc.js';
 import { TOKENS_PER_USER } from '../../../src/features/accounts/tokens.js';
-import type { User } from '../../../src/features/accounts/users.js';
+import { INVITATION_LIFETIME, type User } from '../../../src/features/accounts/users.js';
 import type { Result } from '../../../src/kernel/problem.js';
 import { type AuthDatabase, openAuthDatabase } from './auth-database.js';
 
@@ -131,6 +131,25 @@ describe('authentication', () => {
       for (const { id } of [admin, second]) valueOf(await database.change(users.update(id, { role: 'admin' })));
       valueOf(await database.change(users.remove(second.id)));
     });
+  });
+
+  it('accepts the password of an invitation for 7 days', async () => {
+    const fresh = await openAuthDatabase();
+    try {
+      const login = from('guest@example.com', 'battery staple');
+      const invited = { email: login.email, role: 'reader', password: login.password, invitation: true } as const;
+      const { id } = valueOf(await fresh.change(fresh.auth.users.create(invited)));
+      fresh.pass(INVITATION_LIFETIME - 1);
+      expect(await fresh.auth.sessions.passwordOwner(login)).include({ id, isExpired: false });
+      expect(await fresh.auth.sessions.login(login)).not.equal(null);
+      fresh.pass(1);
+      expect(await fresh.auth.sessions.passwordOwner(login)).include({ id, isExpired: true });
+      expect(await fresh.auth.sessions.login(login)).equal(null);
+      valueOf(await fresh.change(fresh.auth.users.update(id, { password: login.password })));
+      expect(await fresh.auth.sessions.login(login)).not.equal(null);
+    } finally {
+      await fresh.close();
+    }
   });
 
   it('accepts no password if someone changed the hash in the database', async () => {

@@ -161,6 +161,7 @@ describe('the response checks of the tests', () => {
     role: 'admin',
     status: 'active',
     created_at: '2026-01-01T00:00:00.000Z',
+    invitation_expires_at: null,
     access: { credential: 'password', role: 'admin', actions: ['read'], expires_at: null, scope: null, rule: null },
   };
   const fails = (observed: object): void => {

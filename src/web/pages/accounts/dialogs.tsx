@@ -22,6 +22,7 @@ import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js'
 import { Name } from '../../shared/name.js';
 import { NewPasswordInput, generatePassword } from '../../shared/password.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
+import { Time } from '../../shared/time.js';
 
 const ROLES = [
   { value: 'admin', label: 'admin: everything' },
@@ -37,8 +38,9 @@ const SHOWN = ['email', 'name', 'role', 'status', 'password'];
  * The form of a user. It closes when the service accepts the change, unless it then shows an invitation link. Existing
  * users can also be suspended and removed.
  * @param props.user null for a new user
+ * @param props.isInviting true if the form begins with the choice of an invitation link
  */
-export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
+export function UserDialog({ user, isInviting = false, onClose }: UserDialogProps) {
   return (
     // A click outside must not close it, because it could hide the invitation link, which is shown only once.
     <Modal
@@ -48,9 +50,15 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       title={user === null ? 'New user' : user.name}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <UserForm user={user} onDone={onClose} />
+      <UserForm user={user} isInviting={isInviting} onDone={onClose} />
     </Modal>
   );
+}
+
+interface UserDialogProps {
+  user: User | null;
+  isInviting?: boolean;
+  onClose: () => void;
 }
 
 /**
@@ -66,23 +74,31 @@ function useReadAgain(deleted?: string): () => Promise<void> {
     });
 }
 
-function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
+interface UserFormProps {
+  user: User | null;
+  isInviting: boolean;
+  onDone: () => void;
+}
+
+function UserForm({ user, isInviting, onDone }: UserFormProps) {
   const [input, setInput] = useState<UserInput>(user === null ? EMPTY : inputOf(user));
-  const [isInvited, setInvited] = useState(false);
+  const [isChosen, setChosen] = useState(isInviting);
+  const mayInvite = useMayInvite(user);
+  const isInvited = mayInvite && isChosen;
   const readAgain = useReadAgain();
   const save = useMutation({
     mutationFn: async () => {
-      const sent = isInvited ? { ...input, password: generatePassword() } : input;
-      await (user === null ? createUser(sent) : changeUser(user.id, sent));
-      return isInvited ? invitationLink(sent) : null;
+      const sent = isInvited ? { ...input, password: generatePassword(), invitation: true } : input;
+      const saved = await (user === null ? createUser(sent) : changeUser(user.id, sent));
+      return isInvited ? { link: invitationLink(sent), user: saved } : null;
     },
     onSuccess: readAgain,
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate(undefined, { onSuccess: (link) => link === null && onDone() });
+    save.mutate(undefined, { onSuccess: (invitation) => invitation === null && onDone() });
   };
-  if (save.data != null) return <InvitationLink link={save.data} email={input.email} onDone={onDone} />;
+  if (save.data != null) return <InvitationLink {...save.data} onDone={onDone} />;
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -93,7 +109,14 @@ function UserForm({ user, onDone }: { user: User | null; onDone: () => void }) {
           error={save.error}
           onChange={(changed) => setInput({ ...input, ...changed })}
         />
-        {user?.id !== currentUserId() && <InvitationChoice isInvited={isInvited} onChange={setInvited} />}
+        {mayInvite && (
+          <Checkbox
+            label="Create an invitation link"
+            description="The user chooses a password with the link within 7 days. A former password becomes invalid, and all sessions end."
+            checked={isInvited}
+            onChange={(event) => setChosen(event.currentTarget.checked)}
+          />
+        )}
         {user !== null && <Identities user={user} />}
         {save.error !== null && !isShownAtInputs(save.error) && <ProblemAlert error={save.error} />}
         <Group justify="space-between" align="flex-end">
@@ -112,31 +135,30 @@ const inputOf = ({ email, name, role, status }: User): UserInput => ({ email, na
 const isShownAtInputs = (error: Error): boolean =>
   error instanceof ServiceError && error.problems.every(({ extensions }) => SHOWN.includes(extensions.path ?? ''));
 
-interface InvitationChoiceProps {
-  isInvited: boolean;
-  onChange: (isInvited: boolean) => void;
-}
-
-/** Renders nothing if users cannot sign in with a password. */
-function InvitationChoice({ isInvited, onChange }: InvitationChoiceProps) {
+/** Others than the admin can be invited, if users can sign in with a password. */
+function useMayInvite(user: User | null): boolean {
   const providers = useQuery({ queryKey: ['providers'], queryFn: readProviders });
-  if (providers.data?.password !== true) return null;
-  return (
-    <Checkbox
-      label="Create an invitation link"
-      description="The user chooses a password with the link. A former password becomes invalid, and all sessions end."
-      checked={isInvited}
-      onChange={(event) => onChange(event.currentTarget.checked)}
-    />
-  );
+  return providers.data?.password === true && user?.id !== currentUserId();
 }
 
-function InvitationLink({ link, email, onDone }: { link: string; email: string; onDone: () => void }) {
+interface InvitationLinkProps {
+  link: string;
+  user: User;
+  onDone: () => void;
+}
+
+function InvitationLink({ link, user: { email, invitation_expires_at: until }, onDone }: InvitationLinkProps) {
   return (
     <Stack>
       <Text size="sm">
         Send this link to <Name of={email} />. Whoever opens it first can choose the password, so send it only to this
         person. A new link or password makes it invalid.
+        {until !== null && (
+          <>
+            {' '}
+            It expires on <Time at={until} as="day" />.
+          </>
+        )}
       </Text>
       <ShownOnce secret={link} name="link" />
       <Group justify="flex-end">

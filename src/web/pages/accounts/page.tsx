@@ -134,7 +134,10 @@ function Lately({ user }: { user: User }) {
   );
 }
 
-type OpenDialog = { what: 'new' } | { what: 'user' | 'tokens'; user: User } | null;
+/** `invite` opens the form of the user with the choice of an invitation link. */
+type UserAction = 'user' | 'invite' | 'tokens';
+
+type OpenDialog = { what: 'new' } | { what: UserAction; user: User } | null;
 
 const route = getRouteApi('/accounts');
 
@@ -182,13 +185,14 @@ export function AccountsPage() {
       </QueryResult>
       {open?.what === 'new' && <UserDialog user={null} onClose={close} />}
       {open?.what === 'user' && <UserDialog user={open.user} onClose={close} />}
+      {open?.what === 'invite' && <UserDialog user={open.user} isInviting onClose={close} />}
       {open?.what === 'tokens' && <TokensDialog user={open.user} onClose={close} />}
     </Page>
   );
 }
 
-function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'tokens') => void }) {
-  const { name, email, role, status, created_at: since } = user;
+function UserLine({ user, onOpen }: { user: User; onOpen: (what: UserAction) => void }) {
+  const { name, email, role, status, created_at: since, invitation_expires_at: invitedUntil } = user;
   const [isOpen, setOpen] = useState(false);
   return (
     <li className={classes.user}>
@@ -197,6 +201,7 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
         <Text size="sm" c="dimmed">
           {name === email ? '' : `${email}, `}created <Time at={since} />
         </Text>
+        {invitedUntil !== null && <InvitationState until={invitedUntil} />}
       </div>
       <Group gap={6}>
         <Badge variant="default" tt="none" fw={550}>
@@ -218,6 +223,16 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
         >
           Activity
         </Button>
+        {invitedUntil !== null && (
+          <Button
+            variant="default"
+            size="xs"
+            onClick={() => onOpen('invite')}
+            aria-label={named`Invite again: ${name}`}
+          >
+            Invite again
+          </Button>
+        )}
         <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={named`Tokens of ${name}`}>
           Tokens
         </Button>
@@ -227,6 +242,16 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: 'user' | 'token
       </Group>
       {isOpen && <Lately user={user} />}
     </li>
+  );
+}
+
+/** @param props.until when the link of the invitation expires, ISO 8601 */
+function InvitationState({ until }: { until: string }) {
+  const isExpired = Date.parse(until) <= Date.now();
+  return (
+    <Text size="sm" {...(isExpired && { className: classes.suspended })}>
+      {isExpired ? 'Invitation expired on' : 'Invited, the link expires on'} <Time at={until} as="day" />
+    </Text>
   );
 }
 
