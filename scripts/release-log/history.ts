@@ -214,6 +214,7 @@ async function objects({ api }: Living): Promise<void> {
     kind: 'table_options',
     definition: 'ALTER TABLE guests SET (fillfactor = 70), REPLICA IDENTITY FULL',
   });
+  await api.ok('POST', '/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE bookings START WITH 1000' });
   await api.sql(`COMMENT ON MATERIALIZED VIEW cities IS 'By hand'; CREATE VIEW by_hand AS SELECT city FROM guests`);
   await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'materialized_view', id: 'cities' }] });
   await api.ok('POST', '/schema/adopt', { objects: [{ kind: 'view', id: 'by_hand' }] });

@@ -17,6 +17,7 @@ import { logChannel, advisoryKey } from '../postgres/locked-session.js';
 import { unmarkRestoring, containsService, migrate, isRestoring, markRestoring } from '../postgres/migrate.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
+import { isSequence } from '../schema/model/objects.js';
 import { type State, initialState } from '../schema/model/state.js';
 import { objectTransition } from '../schema/transition/objects.js';
 import { transition } from '../schema/transition/transition.js';
@@ -287,10 +288,14 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   }
   await storeReadDocuments(run);
   if (tables === 'end-state') await makeTables(run);
+  const { objects } = run.state;
+  // Sequences get their values together with the rows. Triggers and rules would change the rows, so they follow.
+  const sequences = objects.filter(({ object }) => isSequence(object));
+  await makeObjects(run, initialState().objects, sequences);
   await options.fill?.(target.client, target.schema, run.state);
   const missing = run.chain.end();
   if (missing !== null) throw createBrokenChainError(missing);
-  await makeObjects(run);
+  await makeObjects(run, sequences, objects);
   const head = run.chain.head();
   await finish(run, head);
   const verification = await verify(target.client, run.state, target.schema);
@@ -352,14 +357,16 @@ async function makeTables(run: Run): Promise<void> {
  * Creates the other objects last, in their final form, because they may read rows and because the tables that they use
  * change during the replay.
  */
-async function makeObjects(run: Run): Promise<void> {
-  const { objects } = run.state;
-  if (objects.isEmpty()) return;
-  const before = { ...run.state, objects: initialState().objects };
-  const { last: events } = objectTransition(before, run.state);
+async function makeObjects(run: Run, from: State['objects'], to: State['objects']): Promise<void> {
+  if (from.size === to.size) return;
+  const [before, after] = [
+    { ...run.state, objects: from },
+    { ...run.state, objects: to },
+  ];
+  const { last: events } = objectTransition(before, after);
   const { schema } = run.target;
-  const { last: statements } = planObjects({ before, after: run.state, events, schema, facts: undefined });
-  await inTransaction(run, () => runGroup(run, { events, statements, after: run.state }));
+  const { first, last } = planObjects({ before, after, events, schema, facts: undefined });
+  await inTransaction(run, () => runGroup(run, { events, statements: [...first, ...last], after }));
 }
 
 async function runGroup(run: Run, { events, statements }: Group<LogEvent & { position?: number }>): Promise<void> {

@@ -357,6 +357,7 @@ describe('dps backup', () => {
         ],
         ['/objects', { kind: 'privileges', definition: 'REVOKE EXECUTE ON FUNCTION secret() FROM PUBLIC' }],
         ['/objects', { kind: 'table_options', definition: 'ALTER TABLE letters SET (fillfactor = 70)' }],
+        ['/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE numbers START WITH 1000 INCREMENT BY 5' }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -383,6 +384,7 @@ describe('dps backup', () => {
       from,
       'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING; GRANT SELECT ON notes TO PUBLIC; GRANT EXECUTE ON FUNCTION secret() TO pg_monitor',
     );
+    await sql(from, `SELECT nextval('numbers') FROM generate_series(1, 3); CREATE SEQUENCE aside`);
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
     expect(failed.code, failed.err).to.equal(2);
@@ -394,7 +396,8 @@ describe('dps backup', () => {
       .and.contain('table options: notes')
       .and.contain('statistics objects: letters')
       .and.contain('rules: hide on notes')
-      .and.contain('privileges: PUBLIC on notes, pg_monitor on secret()');
+      .and.contain('privileges: PUBLIC on notes, pg_monitor on secret()')
+      .and.contain('sequences: aside');
 
     const target = await emptyDatabase();
     const { code, out, err } = await restore(to, target);
@@ -415,6 +418,8 @@ describe('dps backup', () => {
       `SELECT relname::text, reloptions FROM pg_class WHERE relname IN ('letters', 'notes') AND reloptions IS NOT NULL`,
     );
     expect(options).to.deep.equal([{ relname: 'letters', reloptions: ['fillfactor=70'] }]);
+    const next = await query(target, `SELECT nextval('numbers')::int AS next, to_regclass('aside') AS aside`);
+    expect(next).to.deep.equal([{ next: 1015, aside: null }]);
     expect(await query(target, 'SELECT stxname::text FROM pg_statistic_ext')).to.deep.equal([{ stxname: 'owners' }]);
     expect(await query(target, 'SELECT every(*)::int AS rows FROM generate_series(1, 3)')).to.deep.equal([{ rows: 3 }]);
     expect(await owners(target)).to.deep.equal(['ada']);

@@ -91,6 +91,26 @@ describe('merges of views', () => {
     expect((answer.json as { diff: object }).diff).to.deep.equal({ collections: [], fields: [], relations: [] });
   });
 
+  it('combine a new name and new options of a sequence, and report different options', async () => {
+    const definition = 'CREATE SEQUENCE numbers START WITH 1000';
+    await api.ok('POST', '/objects', { kind: 'sequence', definition });
+    const origin = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    const theirs = (text: string): Snapshot => ({
+      objects: origin.objects.map((each) => (each.kind === 'sequence' ? { ...each, definition: text } : each)),
+    });
+    const body = { base: await api.head(), theirs: { ...origin, ...theirs(`${definition} CYCLE`) } };
+    await api.ok('POST', '/objects/sequence/numbers/rename', { to: 'counter' });
+    const renamed = await merge(body);
+    expect(renamed.status, renamed.text).to.equal(200);
+    await api.ok('POST', '/schema/apply', renamed.json);
+    const { data } = await api.ok<{ data: { definition: string } }>('GET', '/objects/sequence/counter');
+    expect(data.definition).to.contain('counter START WITH 1000 CYCLE');
+    await api.ok('PATCH', '/objects/sequence/counter', { definition: 'CREATE SEQUENCE counter' });
+    const [conflict] = ((await merge(body)).json as { errors: Conflict[] }).errors;
+    const path = ['definition'];
+    expect(conflict?.extensions.place).to.deep.equal({ part: 'objects', kind: 'sequence', id: 'counter', path });
+  });
+
   it('rebase a change request, with a resolution if others changed the same view', async () => {
     const diff = await api.ok<object>('POST', '/schema/diff', withDefinition(LONG));
     const { data } = await api.ok<Change>('POST', '/changes', { title: 'More columns', diff });

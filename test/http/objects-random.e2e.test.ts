@@ -19,7 +19,8 @@ interface SchemaObject {
     | 'statistics'
     | 'rule'
     | 'privileges'
-    | 'table_options';
+    | 'table_options'
+    | 'sequence';
   id: string;
   definition: string | Privilege[];
   comment: string | null;
@@ -144,6 +145,20 @@ function randomOptions(random: () => number): SchemaObject[] {
   return [
     { kind: 'table_options', id: 'orders', definition: `ALTER TABLE orders ${commands.join(', ')}`, comment: null },
   ];
+}
+
+/** Sequences, and a view that reads one of them. */
+function randomSequences(random: () => number): SchemaObject[] {
+  const sequences = ['numbers', 'Numbers'].flatMap((id): SchemaObject[] => {
+    if (below(random, 3) === 0) return [];
+    const options = ['', ' AS smallint INCREMENT BY -1', ` START WITH ${5 + below(random, 3)} CYCLE`][below(random, 3)];
+    const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
+    return [{ kind: 'sequence', id, definition: `CREATE SEQUENCE "${id}"${options}`, comment }];
+  });
+  const [first] = sequences;
+  if (first === undefined || below(random, 2) === 0) return sequences;
+  const definition = `CREATE VIEW upcoming AS SELECT nextval('"${first.id}"') AS value`;
+  return [...sequences, { kind: 'view', id: 'upcoming', definition, comment: null }];
 }
 
 /** Statistics objects of the table, which use the column that the views read. */
@@ -317,6 +332,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
         const objects = [
           ...drawn,
           ...randomStatistics(other),
+          ...randomSequences(other),
           ...randomRules(ofRules, drawn),
           ...aggregates,
           ...randomPrivileges(ofPrivileges, drawn),

@@ -13,6 +13,7 @@ import {
   isOnTable,
   isRelation,
   isRoutine,
+  isSequence,
   kindWithLabel,
   objectKey,
   objectLabel,
@@ -20,7 +21,7 @@ import {
 } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
-import { type State, getRoutine, locationKey } from '../../schema/model/state.js';
+import { type State, extrasOfTable, getRoutine, locationKey } from '../../schema/model/state.js';
 import { rolesOf } from '../../schema/findings/model.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
@@ -50,11 +51,15 @@ interface ManagedCollections {
 /** Returns how notes name an object: `materialized view totals`. */
 const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kind].label} ${id}`;
 
-/** Returns how notes name an object, and the columns of its table on which it has privileges. */
+/** Returns how notes name an object, the comment of a sequence, and the columns of its table on which it has privileges. */
 export function noteNamesOf(object: SchemaObject): string[] {
   const { table } = objectNameParts(object);
   const columns = Array.isArray(object.definition) ? object.definition.flatMap((each) => each.columns ?? []) : [];
-  return [objectNoteName(object), ...columns.map((column) => columnNoteName(table, column))];
+  return [
+    objectNoteName(object),
+    ...columns.map((column) => columnNoteName(table, column)),
+    ...(isSequence(object) ? [`comment ${objectNoteName(object)}`] : []),
+  ];
 }
 
 const columnNoteName = (table: string | null, column: string): string => `column privileges ${table}.${column}`;
@@ -76,9 +81,11 @@ export async function readObjectAdoption(
 ): Promise<ObjectAdoption> {
   const wanted = 'all' in request ? undefined : (request.objects ?? []);
   const isWanted = wanted && new Set(wanted.map(objectKey));
+  const needed = new Set(managed.flatMap(({ collection }) => neededSequences(collection, schema)));
   const isRequested = (view: CatalogObject): boolean => {
     if (state.objects.has(objectKey(view))) return false;
-    return isWanted === undefined ? view.extension === null : isWanted.has(objectKey(view));
+    if (isWanted !== undefined) return isWanted.has(objectKey(view));
+    return view.extension === null && !(isSequence(view) && needed.has(locationKey(schema, view.id)));
   };
   const names = [...(await readObjects(client, schema)).values()].filter(isRequested);
   await lockObjects(client, schema, names);
@@ -97,7 +104,7 @@ export async function readObjectAdoption(
     [...adopted, ...[...state.objects.values()].map(({ object }) => object)].filter(isRoutine).map(({ id }) => id),
   );
   const managedKeys = new Set([...state.objects.keys(), ...adopted.map(objectKey)]);
-  const needed = (await readNeededObjects(client, schema, adopted)).filter(
+  const others = (await readNeededObjects(client, schema, adopted)).filter(
     (each) => each.routine === null || each.schema !== schema || !routines.has(each.routine),
   );
   return {
@@ -109,7 +116,7 @@ export async function readObjectAdoption(
         restoringNotes(object, views.get(objectKey(object)) as CatalogObject, managedKeys),
       ),
       ...adopted.flatMap(roleNotes),
-      ...needed.map(({ object, kind, identity, name }) => ({
+      ...others.map(({ object, kind, identity, name }) => ({
         table: object,
         kind,
         name: name ?? identity,
@@ -154,15 +161,22 @@ function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject 
   return { ...subject, code: 'NOT_REPRESENTABLE', message };
 }
 
-/** Returns the tables and objects that are managed after the adoption, by schema and name. */
+/** Returns the sequences that a table needs, by schema and name. They are part of the table. */
+const neededSequences = ({ schema: table }: Collection, schema: string): string[] =>
+  (extrasOfTable(table).needs ?? []).flatMap((need) =>
+    need.kind === 'sequence' ? [locationKey(need.schema ?? schema, need.name)] : [],
+  );
+
+/** Returns the tables, objects and sequences that are managed after the adoption, by schema and name. */
 function managedRelations({ state, managed, schema }: ManagedCollections): Set<string> {
   const relations = new Set<string>();
   for (const { collection } of managed) {
     const table = collection.schema;
     if (table !== null) relations.add(locationKey(table.schema ?? schema, table.name ?? collection.collection));
+    for (const sequence of neededSequences(collection, schema)) relations.add(sequence);
   }
   for (const { object } of state.objects.values())
-    if (isRelation(object)) relations.add(locationKey(schema, object.id));
+    if (isRelation(object) || isSequence(object)) relations.add(locationKey(schema, object.id));
   return relations;
 }
 
@@ -175,6 +189,9 @@ interface Adopting {
   state: State;
 }
 
+/** The catalogs of tables, views and sequences, by their names in KINDS. */
+const RELATIONS: ReadonlySet<string> = new Set(['pg_class', 'pg_sequence']);
+
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
 /**
@@ -185,7 +202,9 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
     const adopted = new Set(
-      [...objects.values()].flatMap((object) => (isRelation(object) ? [locationKey(schema, object.id)] : [])),
+      [...objects.values()].flatMap((object) =>
+        isRelation(object) || isSequence(object) ? [locationKey(schema, object.id)] : [],
+      ),
     );
     const routines = new Set([...objects.values()].filter(isRoutine).map(({ id }) => id));
     for (const [key, { kind, id }] of objects) {
@@ -193,7 +212,7 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
         const location = locationKey(place, name);
         if (kind === 'privileges' && catalog === 'pg_proc')
           return getRoutine(state, name) === undefined && !routines.has(name);
-        if (catalog !== 'pg_class') return false;
+        if (!RELATIONS.has(catalog)) return false;
         // A rule writes no schema before a table.
         if (kind === 'rule' && place !== schema && place !== '') return true;
         return !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);

@@ -24,8 +24,15 @@ import {
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { HAS_TABLE_OPTIONS } from '../../projector/ddl/table-options.js';
 import { isLockTableFull } from '../../projector/refusals/ddl-failure.js';
-import { objectsInOrder } from '../../schema/model/order.js';
-import { type State, byName, locateTable, schemasOf, tablesBySchema } from '../../schema/model/state.js';
+import { needsOfNode, objectsInOrder } from '../../schema/model/order.js';
+import {
+  type CollectionNode,
+  type State,
+  byName,
+  locateTable,
+  schemasOf,
+  tablesBySchema,
+} from '../../schema/model/state.js';
 import { ACCOUNT_COLUMNS, type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 
 export interface TableRows {
@@ -149,6 +156,12 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
     FROM ${PRIVILEGES_FROM} JOIN own ON own.oid = n.oid
    WHERE ${IS_PRIVILEGES} AND coalesce(granted.routine, granted.name::text) = ANY ($2) AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
   UNION ALL
+  SELECT 'sequences', c.relname::text, c.oid
+    FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace
+   WHERE c.relkind = 'S' AND NOT 'sequence ' || c.relname = ANY ($4::text[])
+     AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid
+       AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.deptype IN ('a', 'i'))
+  UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
      AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)}) AND NOT (${IS_SHARED})
@@ -176,6 +189,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'rules',
   'privileges',
   'table options',
+  'sequences',
 ]);
 
 /**
@@ -193,6 +207,12 @@ function includedNames(
   return names.set(schema, [...(names.get(schema) ?? []), ...objects]);
 }
 
+/** Returns the sequences of a schema that a table needs. A restore creates them with the table. */
+const sequencesIn = (node: CollectionNode, place: string, schema: string): string[] =>
+  needsOfNode(node).flatMap((need) =>
+    need.kind === 'sequence' && (need.schema ?? schema) === place ? [`sequence ${need.name}`] : [],
+  );
+
 /** Returns by kind the objects that a backup of `managed` does not contain. */
 async function readExcludedObjects(
   client: pg.ClientBase,
@@ -205,7 +225,8 @@ async function readExcludedObjects(
   const objects = objectsInOrder(state).map(({ kind, id }) => `${kind} ${id}`);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    const values = [place, included.get(place) ?? [], schemas, place === schema ? objects : []];
+    const needed = [...state.collections.values()].flatMap((node) => sequencesIn(node, place, schema));
+    const values = [place, included.get(place) ?? [], schemas, [...(place === schema ? objects : []), ...needed]];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);

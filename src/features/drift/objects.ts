@@ -13,6 +13,7 @@ import { verifyCatalogObjects } from '../../projector/verify/objects.js';
 import type { ObjectEvent } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { collectionsNeeding } from '../../schema/model/order.js';
 import { type State, byName, extrasOfTable } from '../../schema/model/state.js';
 import { mergeObject } from '../../schema/normal-form/object.js';
 import { Draft } from '../../schema/transition/draft.js';
@@ -52,8 +53,10 @@ export async function findObjectDrift(client: pg.ClientBase, state: State, schem
     ([key, differences]) => objectDrift({ state, actual, schema, views }, key, differences),
     createTimeSlice(),
   );
+  const isNeeded = (view: CatalogObject): boolean => collectionsNeeding(state, view).length > 0;
   const unmanaged = [...views.values()]
-    .filter((view) => view.extension === null && !state.objects.has(objectKey(view)))
+    // A sequence that a table needs is part of that table.
+    .filter((view) => view.extension === null && !state.objects.has(objectKey(view)) && !isNeeded(view))
     .map(({ kind, id }) => ({ kind, id }));
   return { objects, unmanaged_objects: unmanaged.sort((a, b) => byName(objectKey(a), objectKey(b))) };
 }

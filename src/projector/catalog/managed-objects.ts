@@ -6,6 +6,7 @@ import {
   objectKey,
   type ObjectName,
   isRelation,
+  isSequence,
   objectNameParts,
   type Enabled,
 } from '../../schema/model/objects.js';
@@ -27,12 +28,14 @@ import {
   HAS_ROW_SECURITY,
   POLICY_ID,
   POLICY_TAIL,
+  RELATION_CATALOG,
   ROW_SECURITY_TAIL,
 } from '../ddl/object-sql.js';
 import { type Sql, ownSchemaOid, sql, integer, join, literal } from '../ddl/sql.js';
 import { HAS_TABLE_OPTIONS, TABLE_OPTIONS_TAIL } from '../ddl/table-options.js';
 import { PREPARED_NAME } from '../online/copy.js';
 import { readPrivileges } from './privileges.js';
+import { readSequences } from './sequences.js';
 import { lockViews, readViews } from './views.js';
 
 /* Reads functions, procedures and aggregates with everything that restores them after they were dropped. */
@@ -72,7 +75,7 @@ const RESTORING_ROUTINE = sql`
  * routines. PostgreSQL records no dependency on the transition type of an aggregate.
  */
 const USES = sql`
-  SELECT 'pg_class' AS catalog, un.oid AS place, un.nspname, uc.relname::text AS name, ua.attname AS "column", false AS "isRowType"
+  SELECT ${RELATION_CATALOG} AS catalog, un.oid AS place, un.nspname, uc.relname::text AS name, ua.attname AS "column", false AS "isRowType"
     FROM pg_catalog.pg_depend d
     JOIN pg_catalog.pg_class uc ON uc.oid = d.refobjid JOIN pg_catalog.pg_namespace un ON un.oid = uc.relnamespace
     LEFT JOIN pg_catalog.pg_attribute ua ON ua.attrelid = d.refobjid AND ua.attnum = d.refobjsubid AND d.refobjsubid > 0
@@ -146,7 +149,7 @@ const usesOnTable = (catalog: CommentedCatalog, oid: Sql, table: Sql): Sql => sq
       'schema', CASE WHEN u.place = ${ownSchemaOid} THEN '' ELSE u.nspname::text END, 'name', u.name, 'column', u."column", 'isRowType', u."isRowType"))
      FROM (
   SELECT 'pg_class' AS catalog, n.oid AS place, n.nspname, c.relname::text AS name, NULL::name AS "column", true AS "isRowType"
-  UNION SELECT 'pg_class', un.oid, un.nspname, uc.relname::text, ua.attname, false
+  UNION SELECT ${RELATION_CATALOG}, un.oid, un.nspname, uc.relname::text, ua.attname, false
     FROM pg_catalog.pg_depend d
     JOIN pg_catalog.pg_class uc ON uc.oid = d.refobjid JOIN pg_catalog.pg_namespace un ON un.oid = uc.relnamespace
     LEFT JOIN pg_catalog.pg_attribute ua ON ua.attrelid = d.refobjid AND ua.attnum = d.refobjsubid AND d.refobjsubid > 0
@@ -381,6 +384,7 @@ const READERS: Readonly<
   pg_rewrite: readRules,
   privileges: readPrivileges,
   table_options: readTableOptions,
+  pg_sequence: readSequences,
 };
 
 const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>
@@ -402,12 +406,14 @@ export async function readObjects(
 }
 
 /**
- * Prevents other sessions from changing or dropping the views, and from dropping the triggers, policies and rules, until
- * the transaction ends. PostgreSQL has no lock that would do the same for functions and statistics objects.
+ * Prevents other sessions from changing or dropping the views, and from dropping the triggers, policies, rules and
+ * sequences, until the transaction ends. PostgreSQL has no lock that would do the same for functions and statistics objects.
  */
 export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
   lockViews(client, schema, [
-    ...new Set(names.flatMap((name) => (isRelation(name) ? [name.id] : (objectNameParts(name).table ?? [])))),
+    ...new Set(
+      names.flatMap((name) => (isRelation(name) || isSequence(name) ? [name.id] : (objectNameParts(name).table ?? []))),
+    ),
   ]);
 
 const catalogsWithUses = objectCatalogs.filter((catalog) => OBJECT_CATALOGS[catalog].depender !== null);

@@ -5,7 +5,7 @@ import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } fr
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';
-import { ROUTINE_ID, IS_RULE, RULE_ID } from '../ddl/object-sql.js';
+import { ROUTINE_ID, IS_RULE, RELATION_CATALOG, RULE_ID } from '../ddl/object-sql.js';
 import { isLocked } from '../../postgres/errors.js';
 
 const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;
@@ -80,7 +80,7 @@ SELECT c.relname::text AS id, c.relkind::text AS kind,
     FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class ic ON ic.oid = i.indexrelid WHERE i.indrelid = c.oid), '[]') END AS indexes,
   (SELECT coalesce(pg_catalog.array_agg(r.text ORDER BY r.rank, r.text), '{}') FROM (${RESTORING}) AS r (rank, text)) AS restoring,
   (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('catalog', u.catalog, 'schema', u.schema, 'name', u.name, 'column', u.attname, 'rule', u.rule)), '[]')
-     FROM (SELECT 'pg_class' AS catalog, CASE WHEN un.oid = ${ownSchemaOid} THEN '' ELSE un.nspname::text END AS schema, uc.relname::text AS name, ua.attname, ${RULE} AS rule
+     FROM (SELECT ${RELATION_CATALOG} AS catalog, CASE WHEN un.oid = ${ownSchemaOid} THEN '' ELSE un.nspname::text END AS schema, uc.relname::text AS name, ua.attname, ${RULE} AS rule
              FROM pg_catalog.pg_rewrite r
              JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid
               AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.refobjid <> c.oid

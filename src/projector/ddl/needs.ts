@@ -18,6 +18,7 @@ import {
   typeName,
 } from './sql.js';
 import { tableOf } from './keys-and-indexes.js';
+import { SEQUENCE_TAIL } from './object-sql.js';
 import { renderAllOptions, sequenceOptions, alterSequence } from './sequence.js';
 
 /* CREATE COLLATION. PostgreSQL cannot alter the definition of a collation. */
@@ -257,9 +258,7 @@ function raiseIfOwnedByOthers(name: Sql, table: Sql): Sql {
 }
 
 /** SQL that describes a sequence by its options. Null if the sequence does not exist. */
-const describeSequence = (name: Sql): Sql => sql`(SELECT pg_catalog.format(
-    'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
-    q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)
+const describeSequence = (name: Sql): Sql => sql`(SELECT ${SEQUENCE_TAIL}
   FROM pg_catalog.pg_sequence q WHERE q.seqrelid = pg_catalog.to_regclass(${literal(name)})::oid)`;
 
 /** SQL that describes a type as a JSON document. Null if the type does not exist. */

@@ -93,6 +93,26 @@ const KIND_NAMES = sql`(SELECT '(' || pg_catalog.string_agg(k.name, ', ' ORDER B
 export const STATISTICS_TAIL: Sql = sql`pg_catalog.concat_ws(' ', ${KIND_NAMES}, 'ON', pg_catalog.pg_get_statisticsobjdef_columns(s.oid),
     'FROM', pg_catalog.quote_ident(c.relname))`;
 
+/* Expressions for queries about a sequence `c` of pg_class, its row `q` of pg_sequence and its namespace `n`. */
+
+export const SEQUENCES_FROM: Sql = sql`pg_catalog.pg_sequence q JOIN pg_catalog.pg_class c ON c.oid = q.seqrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace`;
+
+/** SQL condition: no column owns the sequence. A definition cannot contain UNLOGGED. */
+export const IS_OWN_SEQUENCE: Sql = sql`(c.relpersistence = 'p'::"char" AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid
+      AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.deptype IN ('a', 'i')))`;
+
+/** SQL for all options of a sequence. Its current value is not part of them. */
+export const SEQUENCE_TAIL: Sql = sql`pg_catalog.format(
+    'AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s %s', pg_catalog.format_type(q.seqtypid, NULL),
+    q.seqstart, q.seqincrement, q.seqmin, q.seqmax, q.seqcache, CASE WHEN q.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END)`;
+
+/**
+ * SQL for the catalog in which a relation `uc` is found, by its name in KINDS. Sequences are objects of their own kind.
+ */
+export const RELATION_CATALOG: Sql = sql`CASE uc.relkind WHEN 'S'::"char" THEN 'pg_sequence' ELSE 'pg_class' END`;
+
 /* Expressions for queries about a function, procedure or aggregate `p` of pg_proc and its namespace `n`. */
 
 /** SQL for the id of a routine `p`, like `routineId` of src/schema/model/objects.ts. */

@@ -1,12 +1,14 @@
 /* Writes the statements that create, change, rename and drop objects. */
 import { type LogEvent, type ObjectEvent, isAdopted, isMetaOnly } from '../../schema/model/events.js';
 import {
+  type Definition,
   type Enabled,
   KINDS,
   type ObjectIndex,
   type ObjectName,
   type SchemaObject,
   isFreeOnTable,
+  isSequence,
   kindWithLabel,
   objectLabel,
   objectNameParts,
@@ -16,6 +18,7 @@ import { type State, collectionAt, getObject, getRoutine } from '../../schema/mo
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { collectionOfObject, tableOf } from '../../schema/sql-text/object-table.js';
 import type { CatalogObject } from './catalog-object.js';
+import { alterSequence, renderAllOptions } from './sequence.js';
 import {
   type Sql,
   createOnTable,
@@ -179,7 +182,7 @@ function creationStatements(schema: string, creation: Creation): Statement[] {
   const restore = (text: string): Statement =>
     statement(restoringStatement(text), `restore privileges and settings of ${object.id}`);
   const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`, COMMENT_LOCK);
-  const verb = isNew ? 'create' : isChanged ? 'change' : 'recreate';
+  const verb = isNew && replaces === null ? 'create' : isChanged ? 'change' : 'recreate';
   return [
     statement(creationSql(schema, creation), `${verb} ${kindWords(object)} ${object.id}`, creationLock(creation)),
     ...kept.restoring.map(restore),
@@ -195,6 +198,7 @@ function creationStatements(schema: string, creation: Creation): Statement[] {
 function creationLock({ object, replaces }: Creation): LockedTable['lock'] | undefined {
   if (object.kind === 'trigger') return 'SHARE ROW EXCLUSIVE';
   if (object.kind === 'statistics') return 'SHARE UPDATE EXCLUSIVE';
+  if (object.kind === 'sequence') return replaces === null ? undefined : 'SHARE ROW EXCLUSIVE';
   return replaces === null ? undefined : 'ACCESS EXCLUSIVE';
 }
 
@@ -209,11 +213,23 @@ function creationSql(schema: string, { object, known, isChanged, replaces }: Cre
   const table = tableOf({ ...object, definition });
   if (table !== null)
     return createOnTable(definition, isFreeOnTable(object) ? name : ident(own), qualified(schema, table));
-  if (replaces !== null) return sql`CREATE OR REPLACE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
+  if (replaces !== null) return replacingSql(name, object);
   if (isChanged || known === undefined)
     return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
   const data = known.populated ? sql`` : sql` WITH NO DATA`;
   return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(known.definition)}${data}`;
+}
+
+const replacingSql = (name: Sql, { kind, definition }: SchemaObject): Sql =>
+  isSequence({ kind })
+    ? alterOptions(name, definition)
+    : sql`CREATE OR REPLACE ${kindSql(kind)} ${name}${objectTail(definition)}`;
+
+/** The statement sets all options, because PostgreSQL keeps those that ALTER SEQUENCE omits. */
+function alterOptions(name: Sql, definition: Definition): Sql {
+  const parsed = parseDefinition(definition);
+  const options = typeof parsed === 'string' ? {} : (parsed.sequence ?? {});
+  return sql`DO ${literal(alterSequence(sql`${literal(name)}::regclass`, renderAllOptions(options)))}`;
 }
 
 /** @param lock the lock on the object, unless the same change creates it */
@@ -290,14 +306,17 @@ function dropSql(schema: string, object: SchemaObject): Sql {
 }
 
 interface Drop {
+  /** True for a sequence that tables still need. It stays in the database, without the comment. */
+  isKept: boolean;
   /** The event that requires dropping the object. */
   index: number;
   /** True if the table of the object is deleted too. */
   withTable: boolean;
 }
 
-export function dropObject(schema: string, object: SchemaObject, { index, withTable }: Drop): Statement[] {
+export function dropObject(schema: string, object: SchemaObject, { index, withTable, isKept }: Drop): Statement[] {
   const make = statementFor(object, index, 'object.deleted');
+  if (isKept) return describe(schema, [object, { ...object, comment: null }], make);
   if (object.kind === 'privileges') return [make(...dropPrivileges(schema, object, withTable), PRIVILEGES_LOCK)];
   if (object.kind === 'table_options') return optionStatements(resetTableOptions(schema, object, withTable), make);
   const lock = isFreeOnTable(object) ? 'SHARE UPDATE EXCLUSIVE' : 'ACCESS EXCLUSIVE';
@@ -348,12 +367,17 @@ export function renameStatement(
 }
 
 /** Changes comments, indexes and the enabled state of an object that stays. */
-export function describeObject(
+export const describeObject = (
+  schema: string,
+  sides: readonly [SchemaObject, SchemaObject],
+  index: number,
+): Statement[] => describe(schema, sides, statementFor(sides[1], index, 'object.updated'));
+
+function describe(
   schema: string,
   [old, now]: readonly [SchemaObject, SchemaObject],
-  index: number,
+  statement: MakeStatement,
 ): Statement[] {
-  const statement = statementFor(now, index, 'object.updated');
   const name = qualified(schema, now.id);
   const same = new Set((old.indexes ?? []).map((each) => JSON.stringify(each)));
   const kept = new Set((now.indexes ?? []).map((each) => JSON.stringify(each)));

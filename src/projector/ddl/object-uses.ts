@@ -1,7 +1,10 @@
 /* Finds what objects use: tables, columns, views and functions. */
+import { changesSchema } from '../../schema/fold/event-schemas.js';
+import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
+import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
 import { type SchemaObject, isRoutine, objectKey, objectNameParts } from '../../schema/model/objects.js';
-import { objectsInOrder } from '../../schema/model/order.js';
-import { type State, collectionAt } from '../../schema/model/state.js';
+import { objectsInOrder, withPartitions } from '../../schema/model/order.js';
+import { type State, collectionAt, getField } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import type { ObjectFacts, ObjectUse } from './catalog-object.js';
 
@@ -72,3 +75,70 @@ export function parseUses({ kind, id, definition }: SchemaObject, schema: string
     ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
   ];
 }
+
+/* Finds the changes of tables that PostgreSQL rejects while objects use them. */
+
+/** Matches members of a column that PostgreSQL can change while views use the column. */
+const HARMLESS =
+  /^\/(?:meta|type)\b|^\/schema\/(?:default_value|is_nullable|is_unique|is_indexed|has_auto_increment|comment)$/;
+
+interface AlteringChange {
+  before: State;
+  events: readonly LogEvent[];
+}
+
+interface Alteration {
+  index: number;
+  isUsed: (use: ResolvedUse) => boolean;
+}
+
+/** Returns the changes of tables that PostgreSQL rejects while a view uses the column or the key. */
+export function alterations(change: AlteringChange): Alteration[] {
+  const former = formerNames();
+  return change.events.flatMap((event, index): Alteration[] => {
+    const isAltered = changesSchema(event) && !isAdopted(event) ? alterationBy(event, former, change.before) : null;
+    const table = former.collection(event.collection ?? '');
+    former.add(event);
+    if (isAltered === null) return [];
+    const tables = new Set(withPartitions(change.before, table));
+    const isTable = ({ collection }: ResolvedUse): boolean => collection !== undefined && tables.has(collection);
+    const isDropped = event.type === 'collection.deleted';
+    return [{ index, isUsed: (use) => isTable(use) && (isDropped || use.isRowType !== true) && isAltered(use) }];
+  });
+}
+
+const KEY = /^\/schema(?:\/is_primary_key|\/extras(?:\/primary_key.*)?)?$/;
+
+type IsAltered = ((use: ResolvedUse) => boolean) | null;
+
+/** Returns which uses of the event's table prevent its change. Null if none does. */
+function alterationBy(event: NewEvent, former: FormerNames, before: State): IsAltered {
+  const column = event.field === null ? null : former.field(event.collection, event.field);
+  switch (event.type) {
+    case 'collection.deleted':
+      return () => true;
+    case 'field.deleted':
+      return (use) => use.column === column;
+    case 'collection.updated':
+      return event.data.patch.some(({ path }) => KEY.test(path)) ? () => true : null;
+    case 'field.updated':
+      return columnAlteration(
+        event.data.patch.map(({ path }) => path),
+        column,
+        before,
+      );
+    default:
+      return null;
+  }
+}
+
+/** Generated columns count too, because they are dropped and created again with the columns that they read. */
+function columnAlteration(paths: readonly string[], column: string | null, before: State): IsAltered {
+  if (paths.every((path) => HARMLESS.test(path))) return null;
+  if (paths.some((path) => KEY.test(path))) return () => true;
+  return ({ collection = '', column: used }) =>
+    used !== null && (used === column || isGenerated(before, collection, used));
+}
+
+const isGenerated = (state: State, collection: string, field: string): boolean =>
+  getField(state, collection, field)?.schema?.generation_expression != null;

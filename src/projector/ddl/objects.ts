@@ -3,15 +3,16 @@
  * other statements and created after them, because PostgreSQL would otherwise reject those statements. A function that
  * PostgreSQL can replace stays, and so does everything that uses it.
  */
-import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
-import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
-import { type LogEvent, type NewEvent, type ObjectEvent, isAdopted, isConsequence } from '../../schema/model/events.js';
+import { changesObjects } from '../../schema/fold/event-schemas.js';
+import { formerNames } from '../../schema/fold/former-names.js';
+import { type LogEvent, type ObjectEvent, isAdopted, isConsequence } from '../../schema/model/events.js';
 import {
   KINDS,
   type ObjectKind,
   type ObjectName,
   type SchemaObject,
   isRenamedWithTable,
+  isSequence,
   objectKey,
   objectLabel,
   objectNameParts,
@@ -19,12 +20,11 @@ import {
   RELATION_KINDS,
   ROUTINE_KINDS,
 } from '../../schema/model/objects.js';
-import { sortNeededFirst, objectsInOrder, withPartitions } from '../../schema/model/order.js';
+import { collectionsNeeding, sortNeededFirst, objectsInOrder } from '../../schema/model/order.js';
 import {
   type CollectionNode,
   type ObjectNode,
   type State,
-  getField,
   getObject,
   hasColumn,
   hasTableAt,
@@ -47,7 +47,7 @@ import {
   revokeStatements,
   withTableLock,
 } from './object-statements.js';
-import { type ResolvedUse, type Uses, overloadsByName, parseUses, usesBefore } from './object-uses.js';
+import { type ResolvedUse, type Uses, alterations, overloadsByName, parseUses, usesBefore } from './object-uses.js';
 import type { Statement } from './step.js';
 
 export interface ObjectChange {
@@ -95,7 +95,11 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   const changed = changesOf(change);
   const uses = usesBefore(change);
   const affected = findAffectedObjects(change, changed, uses);
-  const gone = [...rejectLostUses(change, changed, uses), ...rejectRenamedArguments(change, changed)];
+  const gone = [
+    ...rejectLostUses(change, changed, uses),
+    ...rejectRenamedArguments(change, changed),
+    ...rejectNeededRenames(change, changed),
+  ];
   if (gone.length > 0) return { ...NOTHING, problems: gone };
   for (const key of affected.keys()) moveEntry(changed.replaced, changed.defined, key);
   const kept = [...affected.keys()].filter((key) => !changed.defined.has(key) && !changed.deleted.has(key));
@@ -109,28 +113,34 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   ]);
   const causes = { affected, changed };
   const altered = alteredColumns(events);
+  const dropping = dropOrder(dropped, uses).filter((key) => !isDroppedWithOther(before, key, dropped));
+  const drop = (key: string): Statement[] => {
+    const object = objectOf(before, key);
+    const isKept = collectionsNeeding(after, object).length > 0;
+    return dropObject(change.schema, object, {
+      index: sourceOf(causes, key),
+      withTable: losesTable(change, key),
+      isKept,
+    });
+  };
+  const create = (creation: Creation): Statement[] => createStatements(change.schema, creation, altered.names);
+  const { early, sequences, others } = splitCreations(after, creationOrder(change, causes, dropped));
   return {
     ...withTableLocks(change, {
       first: [
-        ...dropOrder(dropped, uses).flatMap((key) =>
-          isDroppedWithOther(before, key, dropped)
-            ? []
-            : dropObject(change.schema, objectOf(before, key), {
-                index: sourceOf(causes, key),
-                withTable: losesTable(change, key),
-              }),
-        ),
+        ...dropping.filter((key) => !isNeeded(before, key)).flatMap(drop),
         ...revokedFirst(change, changed),
         ...[...changed.renamed].flatMap(([key, each]) =>
           dropped.has(key) || isRenamedWithTable(nameOfKey(key), each.to)
             ? []
             : [renameStatement(change.schema, objectOf(before, key), each)],
         ),
+        ...early.flatMap(create),
       ],
       last: [
-        ...creationOrder(change, causes, dropped).flatMap((object) =>
-          createStatements(change.schema, object, altered.names),
-        ),
+        ...dropping.filter((key) => isNeeded(before, key)).flatMap(drop),
+        ...sequences.flatMap(create),
+        ...others.flatMap(create),
         ...keptSettings(change, changed, altered),
         ...[...changed.described].flatMap(([key, each]) =>
           dropped.has(key) || changed.created.has(key)
@@ -145,6 +155,35 @@ export function planObjects(change: ObjectChange): ObjectPlan {
     }),
     problems: [],
   };
+}
+
+/** True for a sequence that tables need. It is dropped only after the tables have changed. */
+const isNeeded = (state: State, key: string): boolean => collectionsNeeding(state, nameOfKey(key)).length > 0;
+
+/**
+ * Sequences precede tables that need them, and all other objects, whose definitions may use them where the parser finds no
+ * name: `nextval('numbers')`.
+ */
+function splitCreations(
+  after: State,
+  creations: readonly Creation[],
+): Record<'early' | 'sequences' | 'others', Creation[]> {
+  const isEarly = ({ object }: Creation): boolean => collectionsNeeding(after, object).length > 0;
+  return {
+    early: creations.filter(isEarly),
+    sequences: creations.filter((each) => isSequence(each.object) && !isEarly(each)),
+    others: creations.filter(({ object }) => !isSequence(object)),
+  };
+}
+
+/** Tables would still need the sequence under its former name. */
+function rejectNeededRenames({ before }: ObjectChange, { renamed }: ChangedObjects): Problem[] {
+  return [...renamed.keys()].map(nameOfKey).flatMap((object): Problem[] => {
+    const [collection] = collectionsNeeding(before, object);
+    if (collection === undefined) return [];
+    const message = `collection ${JSON.stringify(collection)} needs ${objectLabel(object)}, which therefore cannot be renamed. Remove the default that uses it before`;
+    return [{ code: 'IN_USE', message, object: { kind: object.kind, id: object.id }, collection }];
+  });
 }
 
 /** True for privileges on a view or function that is dropped too. They no longer exist then. */
@@ -237,10 +276,6 @@ function changesOf({ before, after, events }: ObjectChange): ChangedObjects {
 const isReplacedBy = (old: ObjectNode | undefined, now: ObjectNode | undefined): boolean =>
   old !== undefined && now !== undefined && canReplace(old.object.definition, now.object.definition);
 
-/** Matches members of a column that PostgreSQL can change while views use the column. */
-const HARMLESS =
-  /^\/(?:meta|type)\b|^\/schema\/(?:default_value|is_nullable|is_unique|is_indexed|has_auto_increment|comment)$/;
-
 /** Returns objects that must be dropped, with the index of the event that requires it. */
 function findAffectedObjects(
   change: ObjectChange,
@@ -271,62 +306,6 @@ function nameOfKey(key: string): ObjectName {
   const [kind = '', id = ''] = key.split('\0');
   return { kind: kind as ObjectKind, id };
 }
-
-interface Alteration {
-  index: number;
-  isUsed: (use: ResolvedUse) => boolean;
-}
-
-/** Returns the changes of tables that PostgreSQL rejects while a view uses the column or the key. */
-function alterations(change: ObjectChange): Alteration[] {
-  const former = formerNames();
-  return change.events.flatMap((event, index): Alteration[] => {
-    const isAltered = changesSchema(event) && !isAdopted(event) ? alterationBy(event, former, change.before) : null;
-    const table = former.collection(event.collection ?? '');
-    former.add(event);
-    if (isAltered === null) return [];
-    const tables = new Set(withPartitions(change.before, table));
-    const isTable = ({ collection }: ResolvedUse): boolean => collection !== undefined && tables.has(collection);
-    const isDropped = event.type === 'collection.deleted';
-    return [{ index, isUsed: (use) => isTable(use) && (isDropped || use.isRowType !== true) && isAltered(use) }];
-  });
-}
-
-const KEY = /^\/schema(?:\/is_primary_key|\/extras(?:\/primary_key.*)?)?$/;
-
-type IsAltered = ((use: ResolvedUse) => boolean) | null;
-
-/** Returns which uses of the event's table prevent its change. Null if none does. */
-function alterationBy(event: NewEvent, former: FormerNames, before: State): IsAltered {
-  const column = event.field === null ? null : former.field(event.collection, event.field);
-  switch (event.type) {
-    case 'collection.deleted':
-      return () => true;
-    case 'field.deleted':
-      return (use) => use.column === column;
-    case 'collection.updated':
-      return event.data.patch.some(({ path }) => KEY.test(path)) ? () => true : null;
-    case 'field.updated':
-      return columnAlteration(
-        event.data.patch.map(({ path }) => path),
-        column,
-        before,
-      );
-    default:
-      return null;
-  }
-}
-
-/** Generated columns count too, because they are dropped and created again with the columns that they read. */
-function columnAlteration(paths: readonly string[], column: string | null, before: State): IsAltered {
-  if (paths.every((path) => HARMLESS.test(path))) return null;
-  if (paths.some((path) => KEY.test(path))) return () => true;
-  return ({ collection = '', column: used }) =>
-    used !== null && (used === column || isGenerated(before, collection, used));
-}
-
-const isGenerated = (state: State, collection: string, field: string): boolean =>
-  getField(state, collection, field)?.schema?.generation_expression != null;
 
 /**
  * Rejects lost relations and columns, unless the change also changes or deletes the objects that use them, or PostgreSQL
@@ -457,6 +436,12 @@ function sourceOf({ affected, changed }: Causes, key: string): number {
 
 const NEW = { known: undefined, isNew: true, isChanged: true, isSwitched: false, replaces: null };
 
+/** A sequence that tables need exists. It becomes an object, and only its comment is new. */
+function newCreation({ before, after }: ObjectChange, key: string, index: number): Creation {
+  const object = objectOf(after, key);
+  return { ...NEW, object, index, replaces: isNeeded(before, key) ? { ...object, comment: null } : null };
+}
+
 function creationOrder(change: ObjectChange, { affected, changed }: Causes, dropped: ReadonlySet<string>): Creation[] {
   const { before, after, facts, schema } = change;
   const nameNow = (key: string): string => {
@@ -464,7 +449,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
     return objectKey({ kind, id: changed.renamed.get(key)?.to ?? id });
   };
   const created = new Map<string, Creation>();
-  for (const [key, { index }] of changed.created) created.set(key, { ...NEW, object: objectOf(after, key), index });
+  for (const [key, { index }] of changed.created) created.set(key, newCreation(change, key, index));
   for (const old of [...dropped, ...changed.replaced.keys()]) {
     if (changed.deleted.has(old)) continue;
     const replaces = changed.replaced.has(old) ? objectOf(before, old) : null;

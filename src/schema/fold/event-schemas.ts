@@ -263,6 +263,7 @@ const objectV1 = z.strictObject({
     'rule',
     'privileges',
     'table_options',
+    'sequence',
   ]),
   id: eventText,
   definition: z.union([

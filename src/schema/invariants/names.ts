@@ -6,6 +6,7 @@ import {
   extrasOf,
   primaryKeyOf,
   NEW_IDENTITY,
+  getObject,
   tableNameOf,
   collectionsAt,
   hasTableAt,
@@ -59,16 +60,23 @@ function sequenceOf(table: string, { field, schema }: Field): string | null {
   return identitySequenceName(table, field);
 }
 
+function holderOfName(state: State, schema: string | undefined, name: string): string | null {
+  if (hasTableAt(state, schema, name)) return 'the table';
+  const isSequence = schema === undefined && getObject(state, { kind: 'sequence', id: name }) !== undefined;
+  return isSequence ? 'the sequence' : null;
+}
+
 /**
- * Reports an identity column whose sequence would get the name of an existing table. PostgreSQL itself rejects a new
- * table with the name of a sequence.
+ * Reports an identity column whose sequence would get the name of an existing table or sequence. PostgreSQL itself
+ * rejects a new table with the name of a sequence.
  */
 function sequenceProblems(state: State, node: CollectionNode): Problem[] {
   const { collection } = node.collection;
   return problemsOfEach(node.fields.values(), (field) => {
     const name = sequenceOf(tableNameOf(node), field);
-    if (name === null || !hasTableAt(state, node.collection.schema?.schema, name)) return [];
-    const taken = { name, kind: 'the table', of: 'that would conflict with the sequence of this column' };
+    const kind = name === null ? null : holderOfName(state, node.collection.schema?.schema, name);
+    if (name === null || kind === null) return [];
+    const taken = { name, kind, of: 'that would conflict with the sequence of this column' };
     const member = ['schema', 'has_auto_increment'];
     return [problem(taken, { kind: 'field', collection, field: field.field, member })];
   });

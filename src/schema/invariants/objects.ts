@@ -1,4 +1,5 @@
 /** Problems of objects that the parser does not find. */
+import { jsonEqual } from '../../kernel/json.js';
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { addArticle, invisibleFault, quoteName, visibleText } from '../../kernel/text.js';
 import { type Need, isIdentity } from '../model/extras.js';
@@ -12,10 +13,12 @@ import {
   isFreeOnTable,
   isRelation,
   isRoutine,
+  isSequence,
   objectKey,
   objectNameParts,
 } from '../model/objects.js';
-import { objectsInOrder, isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
+import { collectionsNeeding, objectsInOrder, isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
+import { type AllSequenceOptions, everyOptionOf } from '../model/sequence-options.js';
 import {
   type State,
   getRoutine,
@@ -40,6 +43,7 @@ export function objectProblems(from: State, to: State): Problem[] {
     ...takenNameProblems(to, object),
     ...tableProblems(from, to, object),
     ...ruleProblems(from, to, object),
+    ...sequenceProblems(to, object),
   ]);
 }
 
@@ -129,16 +133,46 @@ function ruleProblems(from: State, to: State, object: SchemaObject): Problem[] {
 
 const hasRelation = (state: State, name: string): boolean => hasTableAt(state, undefined, name) || hasView(state, name);
 
+/** Checks that tables that need a sequence define it like the object, and that none of their columns owns it. */
+function sequenceProblems(state: State, object: SchemaObject): Problem[] {
+  const parsed = isSequence(object) ? parseDefinition(object.definition) : '';
+  if (typeof parsed === 'string' || parsed.sequence === null) return [];
+  const options = everyOptionOf(parsed.sequence, 'bigint');
+  return collectionsNeeding(state, object).flatMap((collection): Problem[] => {
+    const need = needsOfNode(state.collections.get(collection)).find(
+      (each) => each.kind === 'sequence' && each.schema === undefined && each.name === object.id,
+    );
+    const fault = need?.kind === 'sequence' ? sequenceFault(need, options) : null;
+    if (fault === null) return [];
+    const message = `collection ${quoteName(collection)} needs sequence ${quoteName(object.id)} ${fault}`;
+    return [{ code: 'INVALID_PAYLOAD', message, object: { kind: object.kind, id: object.id }, collection }];
+  });
+}
+
+function sequenceFault(need: Extract<Need, { kind: 'sequence' }>, options: AllSequenceOptions): string | null {
+  if (need.owned_by !== undefined)
+    return `for its column ${quoteName(need.owned_by)}, which owns it. Only a sequence that no column owns can be an object`;
+  return jsonEqual({ ...everyOptionOf(need, 'bigint') }, { ...options })
+    ? null
+    : 'with other options. Change both in the same change, the definition of the object and extras.needs of the collection';
+}
+
+/** The catalogs whose names share the namespace of tables. */
+const LIKE_TABLES: ReadonlySet<string> = new Set(['pg_class', 'pg_sequence']);
+
 /**
- * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views share
- * theirs with tables.
+ * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views and
+ * sequences share theirs with tables.
  */
 function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const { catalog } = KINDS[kind];
+  const isLikeTable = LIKE_TABLES.has(catalog);
+  const isAlike = (other: ObjectKind): boolean =>
+    KINDS[other].catalog === catalog || (isLikeTable && LIKE_TABLES.has(KINDS[other].catalog));
   const other = OBJECT_KINDS.find(
-    (each) => each !== kind && KINDS[each].catalog === catalog && state.objects.has(objectKey({ kind: each, id })),
+    (each) => each !== kind && isAlike(each) && state.objects.has(objectKey({ kind: each, id })),
   );
-  const isTable = catalog === 'pg_class' && hasTable(state, id);
+  const isTable = isLikeTable && hasTable(state, id);
   const taken = isTable ? 'collection' : other && KINDS[other].label;
   if (taken === undefined) return [];
   const message = `${quoteName(id)} is already the name of ${addArticle(taken)}: choose another name`;

@@ -1,7 +1,7 @@
 /*
  * Objects other than tables: views, materialized views, functions, procedures, aggregates, triggers, policies, row
- * security, statistics objects, rules, privileges and table options. Their definition is one SQL statement, or a list for privileges.
- * They are documents like collections and fields.
+ * security, statistics objects, rules, privileges, table options and sequences. Their definition is one SQL statement, or a
+ * list for privileges. They are documents like collections and fields.
  */
 import { z } from 'zod';
 
@@ -29,7 +29,8 @@ interface KindDescription {
     | 'pg_statistic_ext'
     | 'pg_rewrite'
     | 'privileges'
-    | 'table_options';
+    | 'table_options'
+    | 'pg_sequence';
   /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
@@ -183,6 +184,17 @@ export const KINDS = {
     canBeDisabled: false,
     onTable: 'single',
   },
+  sequence: {
+    label: 'sequence',
+    sqlWords: 'SEQUENCE',
+    statement: 'CREATE SEQUENCE',
+    commentTarget: 'OBJECT_SEQUENCE',
+    catalog: 'pg_sequence',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'no',
+  },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
 export type ObjectKind = keyof typeof KINDS;
@@ -243,7 +255,7 @@ export type Privilege = z.infer<typeof privilege>;
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
-   * Identifies the object within its kind. For a view or a statistics object, the name. For a function or an
+   * Identifies the object within its kind. For a view, a statistics object or a sequence, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
    * table: `audit on posts`. For privileges, the role and the table, or the role and the function. For row security and
    * table options, the table.
@@ -281,6 +293,9 @@ export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 /** True for views and materialized views. False for an unknown kind of a diff. */
 export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
+
+/** True for sequences. False for an unknown kind of a diff. */
+export const isSequence = ({ kind }: { readonly kind: string }): boolean => kind === 'sequence';
 
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
 export const ROUTINE_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRoutine({ kind }));

@@ -1,6 +1,14 @@
 /* Orders objects so that every prefix of a batch is valid. For example, containers come before their contents. */
-import { extrasOf, type CollectionNode, type State, byName, locationKey, partitionsOf } from './state.js';
-import { type SchemaObject, objectKey } from './objects.js';
+import {
+  extrasOf,
+  type CollectionNode,
+  type State,
+  byName,
+  createIndexedLookup,
+  locationKey,
+  partitionsOf,
+} from './state.js';
+import { type ObjectName, type SchemaObject, isSequence, objectKey } from './objects.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -24,6 +32,15 @@ export function needLabel(need: Need): string {
   if (schema === undefined) return `${need.kind} ${need.name}`;
   return `${need.kind} ${[schema, need.name].map((part) => `"${part.replaceAll('"', '""')}"`).join('.')}`;
 }
+
+const byNeed = createIndexedLookup((node: CollectionNode) => needsOfNode(node).map(needLabel));
+
+/**
+ * Returns the collections that need a sequence of the default schema. They define it too, and PostgreSQL keeps it while
+ * one of them needs it. Empty for other objects.
+ */
+export const collectionsNeeding = ({ collections }: Pick<State, 'collections'>, object: ObjectName): string[] =>
+  isSequence(object) ? [...byNeed(collections, needLabel({ kind: 'sequence', name: object.id }))].sort(byName) : [];
 
 /** Returns the column that owns a sequence. Undefined for all other needs. */
 export const ownerOf = (need: Need): string | undefined => (need.kind === 'sequence' ? need.owned_by : undefined);

@@ -59,6 +59,8 @@ import {
   triggerRelations,
   triggerRest,
 } from './table-objects.js';
+import type { SequenceOptions } from '../model/extras.js';
+import { readSequenceOptions } from './sequence.js';
 import { type TableOptions, optionsRest, readTableOptions } from './table-options.js';
 import { type UsedName, callsIn, optionsOf, qualifiedName, queryFault, relationsIn, viewTailOf } from './view.js';
 
@@ -73,7 +75,7 @@ export interface ParsedDefinition {
   tail: string;
   /**
    * The tail of a scratch object that PostgreSQL prints in the same way. For a materialized view, this is a plain view.
-   * Null if the parser cannot separate the column list and the query.
+   * Null for a sequence, and if the parser cannot separate the column list and the query.
    */
   scratchTail: string | null;
   /** Equal for definitions with equal parse trees, whatever their names. */
@@ -106,6 +108,8 @@ export interface ParsedDefinition {
   rule: RuleParts | null;
   /** The options of a table. Otherwise null. */
   tableOptions: TableOptions | null;
+  /** The options of a sequence that differ from PostgreSQL's defaults. Null for other objects. */
+  sequence: SequenceOptions | null;
 }
 
 interface TableParts {
@@ -140,15 +144,15 @@ function readStoredDefinition(text: Definition): ParsedDefinition {
 }
 
 /**
- * True if CREATE OR REPLACE can change the first definition to the second, so that dependent objects remain. Table options
- * change one by one.
+ * True if CREATE OR REPLACE can change the first definition to the second, so that dependent objects remain. Privileges and
+ * table options change one by one, and ALTER SEQUENCE changes a sequence.
  */
 export function canReplace(before: Definition, after: Definition): boolean {
-  // Privileges are granted and revoked one by one.
   if (typeof before !== 'string') return true;
   const [old, now] = [parseDefinition(before), parseDefinition(after)];
   if (typeof old === 'string' || typeof now === 'string') return false;
   if (old.tableOptions !== null) return now.tableOptions !== null;
+  if (old.sequence !== null) return now.sequence !== null;
   return old.routine !== null && now.routine !== null && isReplaceable(old.routine, now.routine);
 }
 
@@ -228,6 +232,7 @@ interface Creation {
   statistics?: StatisticsParts;
   rule?: RuleParts;
   tableOptions?: TableOptions;
+  sequence?: SequenceOptions;
 }
 
 /**
@@ -318,6 +323,13 @@ const CREATIONS: Readonly<Record<(typeof PARSED)[number], ReadCreation>> = {
     if (typeof tableOptions === 'string') return tableOptions;
     const relation = altered['relation'] as Node;
     return { target: relation, relation, query: {}, rest: optionsRest(tableOptions), tableOptions };
+  },
+  sequence(statement) {
+    const created = member(statement, 'CreateSeqStmt');
+    if (created === undefined) return undefined;
+    const sequence = readSequenceOptions(created);
+    if (typeof sequence === 'string') return sequence;
+    return { target: created['sequence'] as Node, query: {}, rest: { sequence }, sequence };
   },
 };
 
@@ -438,29 +450,33 @@ function createsSame({ kind, rest }: Creation, text: string): boolean {
 const isTailOf = (creation: Creation, tail: string): boolean =>
   creation.routine === undefined || createsSame(creation, `CREATE ${KINDS[creation.kind].sqlWords} f${tail}`);
 
-function partsOf({ kind, target, query, rest, routine, calls }: Creation, tail: string): ParsedDefinition {
+const scratchTailOf = ({ kind, query }: Creation, tail: string): string | null =>
+  kind === 'sequence' ? null : kind === 'materialized_view' ? viewTailOf(tail, query) : tail;
+
+function partsOf(creation: Creation, tail: string): ParsedDefinition {
+  const { kind, target, query, rest, routine = null, calls, sequence = null } = creation;
   const schema = target['schemaname'];
   const name = String(target['relname']);
-  const hasScratchForm = kind !== 'materialized_view';
   return {
     kind,
     schema: typeof schema === 'string' ? schema : undefined,
     name,
-    id: routine === undefined ? name : routineId(name, routine.argumentTypes),
+    id: routine === null ? name : routineId(name, routine.argumentTypes),
     tail,
-    scratchTail: hasScratchForm ? tail : viewTailOf(tail, query),
+    scratchTail: scratchTailOf(creation, tail),
     fingerprint: hash('sha256', `${kind} ${fingerprintOf(rest)}`),
     options: optionsOf(rest),
-    storage: hasScratchForm ? '' : fingerprintOf(rest['into'] as Node),
+    storage: kind === 'materialized_view' ? fingerprintOf(rest['into'] as Node) : '',
     relations: [...relationsIn(query), ...(routine?.types ?? [])],
     calls: calls ?? callsIn(query),
-    routine: routine ?? null,
+    routine,
     onTable: null,
     trigger: null,
     policy: null,
     statistics: null,
     rule: null,
     tableOptions: null,
+    sequence,
   };
 }
 

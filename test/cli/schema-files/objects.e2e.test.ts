@@ -150,6 +150,26 @@ describe('files of views', () => {
     expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=table_options')).data).to.deep.equal([]);
   });
 
+  it('contain sequences with their comment', async () => {
+    const definition = 'CREATE SEQUENCE numbers START WITH 1000';
+    const name = 'sequence.numbers.sql';
+    const file = `${definition};\nCOMMENT ON SEQUENCE numbers IS 'Invoices';\n`;
+    await writeFile(at(name), file);
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=sequence');
+    expect(data).to.deep.equal([{ kind: 'sequence', id: 'numbers', definition, comment: 'Invoices' }]);
+    await run('pull');
+    expect(await text(name)).to.equal(file);
+    await writeFile(at(name), file.replace('1000', '2000'));
+    expect((await run('plan')).out).to.contain('~ sequence numbers: definition');
+    await writeFile(at(name), file.replace('ON SEQUENCE numbers', 'ON SEQUENCE others'));
+    expect((await run('plan')).err).to.contain('the comment must be on sequence "numbers"');
+    await rm(at(name));
+    expect((await run('push', '--yes')).code).to.equal(0);
+    expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=sequence')).data).to.deep.equal([]);
+  });
+
   it('contain rules with their enabled state', async () => {
     const definition = 'CREATE RULE keep AS ON DELETE TO members DO INSTEAD NOTHING';
     const name = 'rule.keep%20on%20members.sql';

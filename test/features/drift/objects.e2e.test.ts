@@ -376,6 +376,29 @@ describe('drift of statistics objects', () => {
   });
 });
 
+describe('drift of sequences', () => {
+  const { api, expectHandled } = withObjects();
+  const NUMBERS = { kind: 'sequence', id: 'numbers' };
+  const CATALOG = `SELECT q.seqtypid::regtype::text, seqstart, seqincrement, seqmin, seqmax, seqcache, seqcycle, obj_description(seqrelid) AS comment
+      FROM pg_sequence q WHERE seqrelid = 'numbers'::regclass`;
+
+  beforeEach(() =>
+    api.ok('POST', '/objects', {
+      kind: 'sequence',
+      definition: 'CREATE SEQUENCE numbers START WITH 5 CACHE 3',
+      comment: 'Numbers',
+    }),
+  );
+
+  for (const [change, kind, member] of [
+    ['ALTER SEQUENCE numbers AS integer START 9 CYCLE', 'different', 'definition'],
+    ['COMMENT ON SEQUENCE numbers IS NULL', 'different', 'comment'],
+    ['DROP SEQUENCE numbers', 'missing', 'sequence'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: NUMBERS, kind, members: [member], catalog: CATALOG }));
+});
+
 describe('drift of aggregates', () => {
   const { api, drift, expectHandled } = withObjects();
   const TOTAL = { kind: 'aggregate', id: 'total(integer)' };

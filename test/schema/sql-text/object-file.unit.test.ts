@@ -98,7 +98,7 @@ describe('the file of a view', () => {
     [
       'is empty',
       '',
-      '1: the definition must be exactly one statement: CREATE VIEW, CREATE MATERIALIZED VIEW, CREATE FUNCTION, CREATE PROCEDURE, CREATE AGGREGATE, CREATE TRIGGER, CREATE POLICY, ALTER TABLE … ENABLE ROW LEVEL SECURITY, CREATE STATISTICS, CREATE RULE or ALTER TABLE … SET',
+      '1: the definition must be exactly one statement: CREATE VIEW, CREATE MATERIALIZED VIEW, CREATE FUNCTION, CREATE PROCEDURE, CREATE AGGREGATE, CREATE TRIGGER, CREATE POLICY, ALTER TABLE … ENABLE ROW LEVEL SECURITY, CREATE STATISTICS, CREATE RULE, ALTER TABLE … SET or CREATE SEQUENCE',
     ],
     ['creates a table', '\nCREATE TABLE t ();', /^2: the definition must be exactly one statement/],
     [

@@ -2,6 +2,8 @@ import { primaryKeyNameOf, uniqueNameOf } from '../../model/constraint-names.js'
 import { hasColumn, hasTable, type CollectionNode, primaryKeyOf, hasDefault, tableNameOf } from '../../model/state.js';
 import type { PlannedEvent, Rule, PlannedStatement, Level, TableStatistics } from '../model.js';
 import { isDeletion } from '../../model/events.js';
+import { isSequence, objectLabel } from '../../model/objects.js';
+import { collectionsNeeding } from '../../model/order.js';
 import {
   extraConstraint,
   fieldAfter,
@@ -60,6 +62,25 @@ function describeLoss(statement: PlannedStatement, { batch: { keep } }: PlannedE
     level: 'warn',
   } as const;
 }
+
+export const dropsSequence: Rule = {
+  code: 'DROPS_SEQUENCE',
+  level: 'warn',
+  title: 'Sequence is dropped',
+  what: 'The change drops a sequence that no managed table needs.',
+  why: 'Its current value is lost. If you create or restore the sequence later, it starts again and returns the same values a second time. PostgreSQL rejects the change while the default of an unmanaged column uses the sequence.',
+  safer:
+    'First change the applications and functions that use it. To create it again later, write the next value after `START WITH`.',
+  example: { unsafe: 'DELETE /objects/sequence/invoice_numbers' },
+  objectEvent({ event: { type, subject }, batch, found }) {
+    if (type !== 'object.deleted' || !isSequence(subject) || found) return undefined;
+    if (collectionsNeeding(batch.after, subject).length > 0) return undefined;
+    return {
+      message: `drop ${objectLabel(subject)}: its current value is lost`,
+      object: { kind: subject.kind, name: subject.id },
+    };
+  },
+};
 
 export const narrowsType: Rule = {
   code: 'NARROWS_TYPE',

@@ -242,6 +242,7 @@ const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   rule: 'CREATE RULE keep AS ON DELETE TO articles DO INSTEAD NOTHING',
   privileges: 'GRANT SELECT, UPDATE (title) ON articles TO editors',
   table_options: 'ALTER TABLE articles SET (fillfactor = 80)',
+  sequence: 'CREATE SEQUENCE invoice_numbers START WITH 1000',
 };
 
 function NewObject() {
