@@ -1,6 +1,6 @@
 /** On a phone, no text or control of the app is cut off. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expectFits, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 import { until } from '../support/until.js';
@@ -117,5 +117,59 @@ describe('the admin app on a phone', () => {
       if (found.length > 0) faults[address] = found;
     }
     expect(faults).to.deep.equal({});
+  });
+
+  /** Every control of the dialog can be scrolled into view, and nothing covers it. */
+  const expectReachable = async (dialog: Locator) => {
+    await expectWhole(dialog.page());
+    const controls = dialog.locator('button:enabled:not([aria-disabled=true]), input:enabled, select, textarea');
+    for (const control of await controls.all()) {
+      // A visually hidden input has a label instead.
+      if (await control.isVisible()) await control.click({ trial: true, timeout: 5_000 });
+    }
+  };
+
+  it('cuts off nothing in dialogs, and every control of them can be reached', async function () {
+    this.timeout(300_000);
+    await app.client('/collections', json({ collection: 'old', schema: {}, fields: [] }));
+    expect((await app.client('/collections/old', { method: 'DELETE' })).status).to.equal(204);
+    const dialogs: [path: string, button: string][] = [
+      ['/accounts', 'New user'],
+      ['/accounts', 'Edit Admin'],
+      ['/accounts', 'Tokens of Admin'],
+      ['/operations/trust', 'New rule'],
+      ['/operations/webhooks', 'New webhook'],
+      ['/operations/environments', 'Connect environment'],
+      ['/operations/trash', 'Restore old'],
+      ['/operations/trash', 'Purge old'],
+    ];
+    const page = await app.visit({ path: '/accounts', narrow: true });
+    for (const [path, name] of dialogs) {
+      await page.goto(`/app${path}`);
+      await page.getByRole('button', { name }).click();
+      await expectReachable(page.getByRole('dialog'));
+    }
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Change password' }).click();
+    await expectReachable(page.getByRole('dialog', { name: 'Change password' }));
+  });
+
+  it('shows the whole button that copies a secret', async () => {
+    const page = await app.visit({ path: '/accounts', narrow: true });
+    await page.getByRole('button', { name: 'New user' }).click();
+    const invitation = page.getByRole('dialog', { name: 'New user' });
+    await invitation.getByLabel('E-mail').fill('someone.with.a.long.address@subsidiary.example.com');
+    await invitation.getByLabel('Create an invitation link').check();
+    await invitation.getByRole('button', { name: 'Create user' }).click();
+    await invitation.getByRole('button', { name: 'Copy the link' }).waitFor();
+    await expectReachable(invitation);
+    await page.goto('/app/accounts');
+    await page.getByRole('button', { name: 'Tokens of Admin' }).click();
+    const tokens = page.getByRole('dialog', { name: 'Tokens of Admin' });
+    await tokens.getByLabel('Name of a new token').fill('nightly');
+    await tokens.getByRole('button', { name: 'Create token' }).click();
+    await tokens.getByRole('button', { name: 'Copy the token' }).waitFor();
+    await expectReachable(tokens);
   });
 });
