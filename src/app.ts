@@ -65,7 +65,7 @@ function createDoctor(options: ServiceOptions): () => Promise<ExaminedCheck[]> {
   // Addresses and paths of this machine appear in the service's own log only.
   const explain = (error: unknown, check: string): string => {
     logger.error('a doctor check failed to run', { check, error: String(error) });
-    return sqlState(error) === undefined ? 'see the log of the service' : (error as Error).message;
+    return sqlState(error) === undefined ? 'see the service log' : (error as Error).message;
   };
   return shareNext(() =>
     withSessions(options.pool, { ...options, max: 1 }, async (pool) => {
@@ -85,7 +85,7 @@ async function foldAll(pool: pg.Pool, logger: Logger): Promise<void> {
   if (unreadable !== undefined) throw unreadable;
 }
 
-/* Explains database errors during the start whose own message does not tell the operator what to do. */
+/* Explains database errors during the start whose own message does not say what the operator must do. */
 
 /**
  * Explains rejected start-up parameters, a read-only database and a missing privilege. Other errors explain themselves.

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../../src/schema/model/events.js';
 import { ADMIN_TOKEN, type Node } from './cluster.js';
 import { type Sending, sendUntilKnown, commandOf } from './writers.js';
 
-/** Changes of this table are prepared online, because it has more than 8 MB. */
+/** Changes to this table are prepared online, because it has more than 8 MB. */
 const LARGE = 'large';
 
 export const FILL_LARGE = `

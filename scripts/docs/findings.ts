@@ -21,9 +21,9 @@ function indexPage(): string {
   const rows = RULES.map((rule) => `| [\`${rule.code}\`](${fileOf(rule)}) | ${rule.level} | ${rule.title} |`);
   return `# Every finding
 
-What findings are, and where they are shown: [Findings](../findings.md). ${NOTICE}
+[Findings](../findings.md) explains what findings are and where they appear. ${NOTICE}
 
-The level is the usual one: where a page says so, it goes by the size and use of the table.
+The table shows the usual level. If a page says so, the level depends on the size and use of the table.
 
 | code | level | what |
 | --- | --- | --- |

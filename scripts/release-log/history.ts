@@ -444,7 +444,7 @@ async function lostTrash({ api }: Living): Promise<void> {
   }
 }
 
-/** Changes of a large table: applied, failed, and withdrawn while waiting. */
+/** Changes to a large table: applied, failed, and withdrawn while waiting. */
 async function online({ api }: Living): Promise<void> {
   const column = (field: string, type: string) => ({ field, type, interface: 'input' });
   await api.ok('POST', '/collections', {

@@ -9,7 +9,7 @@ import type { CommandEffect } from './declarations/options.js';
 import { declareSchema } from './declarations/schema.js';
 import { withLocation } from './connections/database.js';
 
-/** Receives the texts that commander itself writes: help with `print`, errors with `note`. */
+/** Receives the output that commander itself writes: help with `print`, errors with `note`. */
 export interface CliOutput {
   print(text: string): void;
   note(text: string): void;

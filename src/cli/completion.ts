@@ -93,7 +93,7 @@ function fish(all: readonly CompletedCommand[]): string {
       ...options.map((option) => `complete -c dps${at(parents)} ${fishOption(option)}`),
     ];
   });
-  return ['# completion of dps for fish', ...lines].join('\n');
+  return ['# dps completion for fish', ...lines].join('\n');
 }
 
 function fishOption({ flags, summary, takesValue, choices }: CompletedCommand['options'][number]): string {

@@ -212,7 +212,7 @@ function findingsMarkdown(findings: readonly PrintedFinding[]): string {
   ].join('\n');
 }
 
-/** Escapes a text for a cell. Names are untrusted, so nothing in them may be markup or end the cell. */
+/** Escapes a string for a cell. Names are untrusted, so nothing in them may be markup or end the cell. */
 const cell = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]<>#|!@&]/g, String.raw`\$&`).replaceAll(/\s*\n\s*/g, ' ');
 

@@ -31,7 +31,7 @@ export function unwrapResult<T>(result: Result<T>): T {
   throw new OperatorError(result.problems.map((problem) => problem.message).join(' '));
 }
 
-/** Writes to the file of --output, or to stdout. @param content the text without its last line end */
+/** Writes to the --output file, or to stdout. @param content the text without its last line end */
 export async function writeResult({ values, terminal }: Invocation, content: string): Promise<void> {
   const output = text(values, 'output');
   if (output === undefined) return terminal.print(content, { isExact: true });

@@ -94,10 +94,10 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   return lines.join('\n');
 }
 
-/** The requirements of a change of the policy. Absent if it requires nothing. */
+/** The requirements of a change to the policy. Absent if it requires nothing. */
 const POLICY_CHANGES: Readonly<Partial<Record<Policy['policy_changes'], string>>> = {
   acknowledge: 'A change that loosens the policy requires an acknowledgement.',
-  approve: 'A change of the policy requires an approved change request.',
+  approve: 'A policy change requires an approved change request.',
 };
 
 export type DiffDocument = z.output<typeof diff>;
@@ -192,6 +192,6 @@ function parseBackfill(option: string): RequestedBackfill {
   try {
     return { collection, field, backfill: JSON.parse(text) as Json };
   } catch {
-    throw new UsageError(`${EXAMPLE}. The text after the equals sign of ${shellWord(place)} is not JSON.`);
+    throw new UsageError(`${EXAMPLE}. The text after the equals sign in ${shellWord(place)} is not JSON.`);
   }
 }

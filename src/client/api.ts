@@ -45,7 +45,7 @@ export interface Schemas {
   AccountUpdatedEvent: LoggedEvent & {
     type: 'account.updated';
     data: { role?: string; status?: string; password_set_by?: string | null; email?: 'changed'; name?: 'changed'; password?: 'set' | 'removed' } };
-  Actor: { /** The id of the account, also after its deletion. `dps` for the command, `service` for the service. */ id: string;
+  Actor: { /** The id of the account, even after its deletion. `dps` for the command, `service` for the service. */ id: string;
     /** The name at that time. Null if it was erased. */ name: string | null };
   AddedField: { special?: (string)[] | null;
     interface?: string | null;
@@ -77,7 +77,7 @@ export interface Schemas {
     /** Only with `OBJECTS=on`. */ objects?: ({ kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string })[];
     /** With `dry_run` or `explain`. */ events?: (Schemas['PlannedEvent'])[];
     /** With `dry_run` or `explain`: findings that the policy rejects. */ warnings?: (Schemas['Finding'])[] };
-  /** Fills the rows in which the field is null, before NOT NULL and unique are set. */ Backfill: { /** A literal of the type of the field, and not null. */ value: unknown } | { /** Another field of the row. */ field: string } | ({ expression: 'now' | 'gen_random_uuid' | 'lower' | 'upper' | 'trim'; field?: string });
+  /** Fills the rows in which the field is null, before NOT NULL and unique are set. */ Backfill: { /** A literal of the type of the field, not null. */ value: unknown } | { /** Another field of the row. */ field: string } | ({ expression: 'now' | 'gen_random_uuid' | 'lower' | 'upper' | 'trim'; field?: string });
   Batch: { batch: string;
     actor: Schemas['Actor'];
     command: string;
@@ -151,7 +151,7 @@ export interface Schemas {
     /** The batch of its change. */ result: { batch: string; position: number } | null;
     /** The code of the first error. Null: it did not fail. */ error: string | null;
     document: { /** The sha256 hash of the content as canonical JSON, as stored in the event. */ hash: string; /** The proposed change. Null: erased. */ content: unknown };
-    steps: ({ key: string; kind: string; collection: string; field: string | null; summary: string; state: 'waiting' | 'running' | 'done'; /** Progress. Null: not known. */ done: number | null; /** The current step. */ phase: string | null; /** The size of the work, as estimated by the statistics of PostgreSQL. */ rows: number | null; bytes: number | null; started_at: string | null; /** Duration including waits. Null: not finished. */ milliseconds: number | null })[];
+    steps: ({ key: string; kind: string; collection: string; field: string | null; summary: string; state: 'waiting' | 'running' | 'done'; /** Progress. Null: not known. */ done: number | null; /** The current step. */ phase: string | null; /** The size of the work, as estimated by the PostgreSQL statistics. */ rows: number | null; bytes: number | null; started_at: string | null; /** Duration including waits. Null: not finished. */ milliseconds: number | null })[];
     /** Collections whose tables no other change can alter until it has ended. */ holds: (string)[];
     queued_behind: (string)[];
     /** Sessions whose transactions it waits for. */ waiting_for: ({ /** Process id in PostgreSQL. Null: a prepared transaction. */ pid: number | null; application_name: string; age_seconds: number | null; collection?: string; /** Present instead of `collection` if the lock is on another kind of object. */ object?: { kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string } })[];
@@ -159,8 +159,8 @@ export interface Schemas {
     warnings: (Schemas['Finding'])[];
     /** The errors with which it failed. Null: it did not fail, or the errors were erased. */ errors: (({ /** The problem, and how to solve it. */ message: string; extensions: { code: 'INVALID_PAYLOAD' | 'INVALID_QUERY' | 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND' | 'ROUTE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'NOT_ACCEPTABLE' | 'REQUEST_TIMEOUT' | 'ALREADY_EXISTS' | 'SCHEMA_CHANGED' | 'IN_USE' | 'INVALID_STATE' | 'PLAN_CHANGED' | 'IDEMPOTENCY_MISMATCH' | 'MERGE_CONFLICT' | 'PRECONDITION_FAILED' | 'CONTENT_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'EXPECTATION_FAILED' | 'DATABASE_REFUSED' | 'ONLINE_NOT_POSSIBLE' | 'POLICY_REFUSED' | 'TOO_MANY_REQUESTS' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DIVERGED' | 'LOCK_TIMEOUT' | 'LOG_DIVERGED' | 'LOG_UNREADABLE' | 'OVERLOADED' | 'READ_ONLY' | 'UNAVAILABLE'; /** Location in the request: `fields[2].type`. */ path?: string; collection?: string; field?: string; /** The subject of the problem, with its names. */ subject?: { [member: string]: unknown }; [member: string]: unknown } })[]) | null;
     /** Actions that are allowed now, for users with the required role. */ allowed: ('update' | 'rebase' | 'comment' | 'approve' | 'reject' | 'prepare' | 'apply' | 'withdraw' | 'revert')[];
-    proposal: ({ /** Position of the schema that it was created for. */ base: number; /** Places for which the policy requires an approval. */ approvals_needed: number; approvals_counted: number; author_may_approve: boolean; /** The user who opened it, everyone who changed its plan, and other users who issued the tokens or set the passwords that they used. */ authors: (Schemas['Actor'])[]; /** When its title or reason was last changed. Null: never. */ described_at: string | null; approvals: ({ by: Schemas['Actor']; at: string; position: number; /** Null: none, or erased. */ text: string | null; plan: string; /** True if the request was an online change at that time. */ online: boolean; /** How the user was authenticated. */ credential: 'password' | 'token' | 'identity'; counts: boolean; /** `another way`: `online` has been changed since. `an issued credential`: by the log, another user issued the token or set the password. */ why_not: ('another plan' | 'another way' | 'no longer an admin' | 'an issued credential' | 'the author') | null })[]; rejection: ({ by: Schemas['Actor']; at: string; position: number; /** Null: none, or erased. */ text: string | null }) | null; comments: ({ by: Schemas['Actor']; at: string; position: number; /** Null: none, or erased. */ text: string | null; /** The change that the comment is about. An update may have removed it. Null: the whole request. */ place: ({ part: 'collections'; collection: string } | ({ part: 'fields' | 'relations'; collection: string; field: string }) | ({ part: 'objects'; kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string })) | null })[] }) | null;
-    /** The plan against the current schema. Null if the request has ended. */ planned?: ({ /** False: the request is stale, because its effect on the current schema has changed. */ fresh: boolean; /** The hash of the current plan. Null: it no longer fits the schema. */ hash: string | null; errors: (({ /** The problem, and how to solve it. */ message: string; extensions: { code: 'INVALID_PAYLOAD' | 'INVALID_QUERY' | 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND' | 'ROUTE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'NOT_ACCEPTABLE' | 'REQUEST_TIMEOUT' | 'ALREADY_EXISTS' | 'SCHEMA_CHANGED' | 'IN_USE' | 'INVALID_STATE' | 'PLAN_CHANGED' | 'IDEMPOTENCY_MISMATCH' | 'MERGE_CONFLICT' | 'PRECONDITION_FAILED' | 'CONTENT_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'EXPECTATION_FAILED' | 'DATABASE_REFUSED' | 'ONLINE_NOT_POSSIBLE' | 'POLICY_REFUSED' | 'TOO_MANY_REQUESTS' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DIVERGED' | 'LOCK_TIMEOUT' | 'LOG_DIVERGED' | 'LOG_UNREADABLE' | 'OVERLOADED' | 'READ_ONLY' | 'UNAVAILABLE'; /** Location in the request: `fields[2].type`. */ path?: string; collection?: string; field?: string; /** The subject of the problem, with its names. */ subject?: { [member: string]: unknown }; [member: string]: unknown } })[]) | null; diff: Schemas['SchemaChanges'] | null; /** The current policy and the proposed one. Null: it changes the schema. */ policy: { from: Schemas['Policy']; to: Schemas['Policy'] } | null; statements: ({ sql: string; summary: string; /** The strongest lock level, by its name in PostgreSQL. */ lock: string; loses_data: boolean; rewrites_table: boolean; may_fail: boolean; /** Index of its event. */ event: number; collection: string; field: string | null })[]; /** Existing tables that are locked. */ tables: ({ table: string; /** The strongest lock level on the table, by its name in PostgreSQL. */ lock: string; /** Estimated from the statistics of PostgreSQL. Null: not known yet. */ rows: number | null; /** From the same statistics, without indexes. */ bytes: number | null })[]; findings: (Schemas['Finding'])[]; /** Objects that are deleted. */ loses: ({ collection: string; field: string | null; /** The trash keeps it for a limited time. */ kept: boolean; /** The reason why the trash cannot keep it. Null: the trash keeps it. */ why_not: string | null })[]; /** The hash of `online`, the findings and what is kept, for `view` of an approval. */ view: string | null; /** Objects that are restored from the trash with their rows. */ returns: ({ collection: string; /** Null: the table. */ field: string | null; /** Position of the deletion. */ position: number; /** The trash keeps it at least until then. Null: no longer known. */ kept_until: string | null })[] }) | null };
+    proposal: ({ /** Position of the schema that it was created for. */ base: number; /** Places for which the policy requires an approval. */ approvals_needed: number; approvals_counted: number; author_may_approve: boolean; /** The user who opened it, everyone who changed its plan, and other users who issued the tokens or set the passwords that they used. */ authors: (Schemas['Actor'])[]; /** When its title or reason was last changed. Null: never. */ described_at: string | null; approvals: ({ by: Schemas['Actor']; at: string; position: number; /** Null: none, or erased. */ text: string | null; plan: string; /** True if the request was an online change at that time. */ online: boolean; /** How the user was authenticated. */ credential: 'password' | 'token' | 'identity'; counts: boolean; /** `another way`: `online` has been changed since. `an issued credential`: according to the log, another user issued the token or set the password. */ why_not: ('another plan' | 'another way' | 'no longer an admin' | 'an issued credential' | 'the author') | null })[]; rejection: ({ by: Schemas['Actor']; at: string; position: number; /** Null: none, or erased. */ text: string | null }) | null; comments: ({ by: Schemas['Actor']; at: string; position: number; /** Null: none, or erased. */ text: string | null; /** The change that the comment is about. An update may have removed it. Null: the whole request. */ place: ({ part: 'collections'; collection: string } | ({ part: 'fields' | 'relations'; collection: string; field: string }) | ({ part: 'objects'; kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string })) | null })[] }) | null;
+    /** The plan against the current schema. Null if the request has ended. */ planned?: ({ /** False: the request is stale, because its effect on the current schema has changed. */ fresh: boolean; /** The hash of the current plan. Null: it no longer fits the schema. */ hash: string | null; errors: (({ /** The problem, and how to solve it. */ message: string; extensions: { code: 'INVALID_PAYLOAD' | 'INVALID_QUERY' | 'INVALID_REQUEST' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND' | 'ROUTE_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'NOT_ACCEPTABLE' | 'REQUEST_TIMEOUT' | 'ALREADY_EXISTS' | 'SCHEMA_CHANGED' | 'IN_USE' | 'INVALID_STATE' | 'PLAN_CHANGED' | 'IDEMPOTENCY_MISMATCH' | 'MERGE_CONFLICT' | 'PRECONDITION_FAILED' | 'CONTENT_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'EXPECTATION_FAILED' | 'DATABASE_REFUSED' | 'ONLINE_NOT_POSSIBLE' | 'POLICY_REFUSED' | 'TOO_MANY_REQUESTS' | 'HEADERS_TOO_LARGE' | 'INTERNAL' | 'DIVERGED' | 'LOCK_TIMEOUT' | 'LOG_DIVERGED' | 'LOG_UNREADABLE' | 'OVERLOADED' | 'READ_ONLY' | 'UNAVAILABLE'; /** Location in the request: `fields[2].type`. */ path?: string; collection?: string; field?: string; /** The subject of the problem, with its names. */ subject?: { [member: string]: unknown }; [member: string]: unknown } })[]) | null; diff: Schemas['SchemaChanges'] | null; /** The current policy and the proposed one. Null: it changes the schema. */ policy: { from: Schemas['Policy']; to: Schemas['Policy'] } | null; statements: ({ sql: string; summary: string; /** The strongest lock level, by its name in PostgreSQL. */ lock: string; loses_data: boolean; rewrites_table: boolean; may_fail: boolean; /** Index of its event. */ event: number; collection: string; field: string | null })[]; /** Existing tables that are locked. */ tables: ({ table: string; /** The strongest lock level on the table, by its name in PostgreSQL. */ lock: string; /** Estimated from the PostgreSQL statistics. Null: not known yet. */ rows: number | null; /** From the same statistics, without indexes. */ bytes: number | null })[]; findings: (Schemas['Finding'])[]; /** Objects that are deleted. */ loses: ({ collection: string; field: string | null; /** The trash keeps it for a limited time. */ kept: boolean; /** The reason why the trash cannot keep it. Null: the trash keeps it. */ why_not: string | null })[]; /** The hash of `online`, the findings and what is kept, for `view` of an approval. */ view: string | null; /** Objects that are restored from the trash with their rows. */ returns: ({ collection: string; /** Null: the table. */ field: string | null; /** Position of the deletion. */ position: number; /** The trash keeps it at least until then. Null: no longer known. */ kept_until: string | null })[] }) | null };
   ChangeReverting: { id: string;
     /** `open`, `approved`, `rejected`: in review. `scheduled`: applied at its time. `queued`: waiting for another request on the same tables. `applied`, `failed` and `withdrawn` are final. A proposed request that failed can be applied again. */ state: 'open' | 'approved' | 'rejected' | 'scheduled' | 'queued' | 'preparing' | 'prepared' | 'applied' | 'failed' | 'withdrawn';
     /** Null: nobody proposed it, and it is applied as soon as it is prepared. */ title: string | null;
@@ -335,7 +335,7 @@ export interface Schemas {
     created_at: string;
     /** When the invitation expires. Null if the user was not invited, or has chosen a password. */ invitation_expires_at: string | null;
     access: { credential: 'password' | 'token' | 'identity'; /** The role that applies: the lower of the role of the user and that of the scope. */ role: 'admin' | 'auditor' | 'author' | 'reader'; /** The actions that the role and the scope allow. */ actions: ('read' | 'propose' | 'apply' | 'history' | 'operate')[]; /** When the API token expires. */ expires_at: string | null; /** Null if the token may do everything that its user may do. */ scope: Schemas['TokenScope'] | null; /** The trust rule under which a pipeline exchanged its ID token for the token. Null for other credentials. */ rule: string | null } };
-  DatabaseTable: { /** Estimated from the statistics of PostgreSQL. Null: there are none yet. */ rows: number | null;
+  DatabaseTable: { /** Estimated from the PostgreSQL statistics. Null: there are none yet. */ rows: number | null;
     /** Size on disk, with all partitions. If another session has locked the table: as estimated by the statistics. Null: there are none yet. */ bytes: { table: number | null; indexes: number | null; total: number | null };
     /** When the statistics were collected. */ analyzed_at: string | null;
     indexes: ({ name: string; /** Null: another session has locked the table. */ definition: string | null; bytes: number | null; /** Number of uses since the statistics were last reset. */ scans: number | null; primary: boolean; unique: boolean; /** True if it is complete and PostgreSQL uses it. */ valid: boolean })[];
@@ -354,7 +354,7 @@ export interface Schemas {
     ok: boolean;
     tables: ({ table: string; kind: 'missing' | 'different' | 'not wanted'; renamed_to?: string; differences: ({ field?: string; member: string; /** The value in the log. Null: the object does not exist there. */ expected: unknown; /** The value in the database. Null: the object does not exist there. */ found: unknown; renamed_to?: string; repair: { database: ({ sql: string; summary: string; drops: boolean; /** The tables that inherit the dropped column, and lose it too. */ inherited_by?: (string)[] })[]; log: ({ type: 'collection.created' | 'collection.adopted' | 'collection.updated' | 'collection.deleted' | 'collection.renamed' | 'field.created' | 'field.updated' | 'field.deleted' | 'field.renamed' | 'relation.created' | 'relation.updated' | 'relation.deleted' | 'object.created' | 'object.updated' | 'object.renamed' | 'object.deleted' | 'log.acknowledged' | 'log.erased' | 'trash.purged' | 'change.opened' | 'change.updated' | 'change.commented' | 'change.approved' | 'change.rejected' | 'change.scheduled' | 'change.preparing' | 'change.prepared' | 'change.applied' | 'change.failed' | 'change.withdrawn' | 'policy.updated' | 'trust.updated' | 'account.created' | 'account.updated' | 'account.deleted' | 'token.created' | 'token.revoked' | 'identity.linked' | 'identity.unlinked' | 'webhook.created' | 'webhook.updated' | 'webhook.enabled' | 'webhook.disabled' | 'webhook.deleted' | 'environment.created' | 'environment.updated' | 'environment.deleted' | 'drift.found' | 'drift.resolved' | 'verification.failed' | 'verification.passed'; collection: string | null; field: string | null; data: { [member: string]: unknown }; subject?: { kind: string; id: string } })[] } })[] })[];
     /** Unmanaged tables. */ unmanaged: (string)[];
-    /** Unmanaged tables in managed schemas. */ unmanaged_tables: ({ table: string; /** Estimated from the statistics of PostgreSQL, with the partitions. */ rows: number | null; partition_of?: string })[];
+    /** Unmanaged tables in managed schemas. */ unmanaged_tables: ({ table: string; /** Estimated from the PostgreSQL statistics, with the partitions. */ rows: number | null; partition_of?: string })[];
     /** Views, functions and other objects that differ. Only with `OBJECTS=on`. */ objects?: ({ object: { kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string }; kind: 'missing' | 'different'; differences: ({ member: string; /** The value in the log. Null: the object does not exist there. */ expected: unknown; /** The value in the database. Null: the object does not exist there. */ found: unknown })[]; repair: { database: ({ sql: string; summary: string; drops: boolean; /** The tables that inherit the dropped column, and lose it too. */ inherited_by?: (string)[] })[]; log: ({ type: 'collection.created' | 'collection.adopted' | 'collection.updated' | 'collection.deleted' | 'collection.renamed' | 'field.created' | 'field.updated' | 'field.deleted' | 'field.renamed' | 'relation.created' | 'relation.updated' | 'relation.deleted' | 'object.created' | 'object.updated' | 'object.renamed' | 'object.deleted' | 'log.acknowledged' | 'log.erased' | 'trash.purged' | 'change.opened' | 'change.updated' | 'change.commented' | 'change.approved' | 'change.rejected' | 'change.scheduled' | 'change.preparing' | 'change.prepared' | 'change.applied' | 'change.failed' | 'change.withdrawn' | 'policy.updated' | 'trust.updated' | 'account.created' | 'account.updated' | 'account.deleted' | 'token.created' | 'token.revoked' | 'identity.linked' | 'identity.unlinked' | 'webhook.created' | 'webhook.updated' | 'webhook.enabled' | 'webhook.disabled' | 'webhook.deleted' | 'environment.created' | 'environment.updated' | 'environment.deleted' | 'drift.found' | 'drift.resolved' | 'verification.failed' | 'verification.passed'; collection: string | null; field: string | null; data: { [member: string]: unknown }; subject?: { kind: string; id: string } })[] } })[];
     /** Unmanaged views, functions and other objects. Only with `OBJECTS=on`. */ unmanaged_objects?: ({ kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string })[] };
   DriftFoundEvent: LoggedEvent & {
@@ -370,9 +370,9 @@ export interface Schemas {
     /** The last schema that both had in common: a position of the log of this service or of the environment. */ base: ({ log: 'own' | 'environment'; position: number }) | null;
     /** The last result. Null until the first comparison has ended. */ comparison: Schemas['EnvironmentComparison'] | null;
     created_at: string };
-  EnvironmentComparison: { /** Changes of this service that the environment lacks, without conflicts. Null if they are not known. */ ahead: number | null;
+  EnvironmentComparison: { /** Changes in this service that the environment lacks, without conflicts. Null if they are not known. */ ahead: number | null;
     /** Changes of the environment that this service lacks, without conflicts. Null if they are not known. */ behind: number | null;
-    /** Changes that both made differently. */ conflicts: number;
+    /** Conflicting changes. */ conflicts: number;
     /** Why the schemas cannot be compared. Null: they were compared. */ error: ({ code: 'unreachable' | 'token_rejected' | 'not_this_service' | 'other_release' | 'same_instance' | 'not_comparable' | 'failed'; message: string }) | null;
     checked_at: string };
   EnvironmentCreatedEvent: LoggedEvent & {
@@ -524,7 +524,7 @@ export interface Schemas {
     /** The last valid event. */ head: { position: number; hash: string; occurred_at: string | null };
     /** The first position where the chain is broken, or where personal data is missing that no event names as erased. */ broken: { position: number; reason: string } | null;
     /** Changes that the policy, the approvals or the trust rules at their position did not allow, or that differ from the plan of their change request, at most 100. */ disallowed: ({ position: number; reason: string })[];
-    /** Ways in which PostgreSQL would allow changes of accepted events. */ unprotected: (string)[];
+    /** Ways in which PostgreSQL would allow changes to accepted events. */ unprotected: (string)[];
     /** Each time that the log differed from an earlier read. */ divergences: ({ seen: { position: number; hash: string | null }; found: { position: number; hash: string | null }; fork?: number | null; noticed_at: string; acknowledged: number | null })[] };
   /** A message of JSON-RPC. Batches are not supported. */ McpMessage: { jsonrpc: '2.0';
     id?: string | number;
@@ -534,7 +534,7 @@ export interface Schemas {
   Merge: { /** The base of theirs. */ base: (number | string) | Schemas['SnapshotInput'];
     /** Default: the current schema. */ ours?: number | string;
     theirs: Schemas['SnapshotInput'];
-    /** Resolutions of conflicts of an earlier response. */ resolve?: ({ place: Schemas['MergePlace']; take: 'ours' | 'theirs' })[] };
+    /** Resolutions of the conflicts in an earlier response. */ resolve?: ({ place: Schemas['MergePlace']; take: 'ours' | 'theirs' })[] };
   MergePlace: ({ part: 'collections' | 'fields' | 'relations'; collection: string; field?: string; /** The member. Absent: the whole object. */ path?: (string | number)[] }) | ({ part: 'objects'; kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string; /** The member. Absent: the whole object. */ path?: (string | number)[] });
   NamedCollectionUpdate: { collection: string;
     meta?: Schemas['CollectionMetaInput'];
@@ -583,7 +583,7 @@ export interface Schemas {
     meta?: Schemas['FieldMetaInput'] | null;
     schema?: Schemas['ColumnInput'] | null };
   NewObject: { kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence';
-    /** Follows from the definition, except from a list of privileges. */ id?: string;
+    /** Derived from the definition, unless that is a list of privileges. */ id?: string;
     /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
     comment?: string | null;
     /** Only for materialized views. */ indexes?: ({ name: string; unique?: true; definition: string })[];
@@ -614,7 +614,7 @@ export interface Schemas {
     type: 'object.renamed';
     data: { to: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] } };
   ObjectUpdate: { kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence';
-    /** Follows from the definition, except from a list of privileges. */ id?: string;
+    /** Derived from the definition, unless that is a list of privileges. */ id?: string;
     /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition?: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE'; columns?: (string)[]; grantable?: true })[]);
     comment?: string | null;
     /** Only for materialized views. */ indexes?: ({ name: string; unique?: true; definition: string })[];
@@ -630,7 +630,7 @@ export interface Schemas {
     events: (Schemas['PlannedEvent'])[];
     statements: ({ sql: string; summary: string; /** The strongest lock level, by its name in PostgreSQL. */ lock: string; loses_data: boolean; rewrites_table: boolean; may_fail: boolean; /** Index of its event. */ event: number; collection: string; field: string | null })[];
     warnings: (Schemas['Finding'])[];
-    /** Existing tables that are locked. */ tables?: ({ table: string; /** The strongest lock level on the table, by its name in PostgreSQL. */ lock: string; /** Estimated from the statistics of PostgreSQL. Null: not known yet. */ rows: number | null; /** From the same statistics, without indexes. */ bytes: number | null })[];
+    /** Existing tables that are locked. */ tables?: ({ table: string; /** The strongest lock level on the table, by its name in PostgreSQL. */ lock: string; /** Estimated from the PostgreSQL statistics. Null: not known yet. */ rows: number | null; /** From the same statistics, without indexes. */ bytes: number | null })[];
     /** For a restore: the constraints, indexes and privileges that `without` may name. */ optional?: (string)[];
     /** Steps that are executed first, while the tables stay in use. PostgreSQL has then executed nothing yet. */ online?: { /** Collections whose tables no other change can alter until it has ended. */ collections: (string)[]; steps: ({ kind: string; collection: string; field: string | null; summary: string; rows: number | null; bytes: number | null })[] };
     /** With `prove`, if PostgreSQL accepted the change. */ proof?: { /** Differences between the log and the database that did not exist before. */ differences: ({ where: 'metadata' | 'catalog' | 'trash' | 'changes' | 'accounts'; collection: string; field?: string; /** A view, function or other object. */ object?: { kind: string; id: string }; member: string; /** The value in the log. Null: the object does not exist there. */ expected: unknown; /** The value in the database. Null: the object does not exist there. */ found: unknown })[]; /** Properties that the log does not describe, and that the change altered. */ properties: ({ /** The type and the name of the object in PostgreSQL. */ object: string; property: string; /** Null: the object did not have the property. */ before: string | null; /** Null: the object no longer has the property. */ after: string | null })[] } };
@@ -641,19 +641,19 @@ export interface Schemas {
     data: { [member: string]: unknown };
     subject?: { kind: string; id: string } };
   Policy: { /** By code of a finding. 63 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' };
-    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections: ({ /** A pattern of names: `*` matches any characters. */ pattern: string; /** By code of a finding. 63 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
+    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections: ({ /** A name pattern: `*` matches any characters. */ pattern: string; /** By code of a finding. 63 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
     /** Tables with more rows require an online change if possible. Null: no limit. */ online_above_rows: number | null;
     /** Number of required approvals before a change request is applied. */ approvals: number;
     /** True if the author may approve. */ author_may_approve: boolean;
     /** True if every change needs a reason: X-Reason, or the reason of the change request. */ requires_reason: boolean;
-    /** The requirement for changes of the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request. */ policy_changes: 'free' | 'acknowledge' | 'approve' };
+    /** The requirement for changes to the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request. */ policy_changes: 'free' | 'acknowledge' | 'approve' };
   PolicySettings: { /** By code of a finding. 63 codes allow all actions, the others off, note and warn. */ findings?: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' };
-    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections?: ({ /** A pattern of names: `*` matches any characters. */ pattern: string; /** By code of a finding. 63 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
+    /** The first entry whose pattern matches and that has the code takes precedence over `findings`. */ collections?: ({ /** A name pattern: `*` matches any characters. */ pattern: string; /** By code of a finding. 63 codes allow all actions, the others off, note and warn. */ findings: { [member: string]: 'off' | 'note' | 'warn' | 'acknowledge' | 'approve' | 'refuse' } })[];
     /** Tables with more rows require an online change if possible. Null: no limit. */ online_above_rows?: number | null;
     /** Number of required approvals before a change request is applied. */ approvals?: number;
     /** True if the author may approve. */ author_may_approve?: boolean;
     /** True if every change needs a reason: X-Reason, or the reason of the change request. */ requires_reason?: boolean;
-    /** The requirement for changes of the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request. */ policy_changes?: 'free' | 'acknowledge' | 'approve' };
+    /** The requirement for changes to the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request. */ policy_changes?: 'free' | 'acknowledge' | 'approve' };
   PolicyTest: { /** The strictest action that a finding requires. */ outcome: 'allowed' | 'acknowledge' | 'approve' | 'refuse';
     /** Number of required approvals, if any. */ approvals: number | null;
     findings: (Schemas['Finding'])[] };
@@ -727,8 +727,8 @@ export interface Schemas {
     /** Names of objects that are not restored: foreign keys and ids of privileges. For a field also its NOT NULL, unique, index and checks. */ without?: (string)[] };
   Sample: { /** Values by field. Null: the table is locked or missing, or the database role may not read all of its rows. */ rows: (({ [member: string]: string | null })[]) | null;
     /** Fields whose values are not shown. */ hidden: (string)[] };
-  SchemaChanges: { collections: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[];
-    fields: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number; backfill?: Schemas['Backfill'] })[];
+  SchemaChanges: { collections: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that existed before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[];
+    fields: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that existed before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number; backfill?: Schemas['Backfill'] })[];
     relations: ({ collection: string; field: string; diff: (Schemas['Change'])[]; related_collection?: string | null })[];
     /** Only with OBJECTS=on. Absent if no object differs. */ objects?: ({ kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string; diff: (Schemas['Change'])[] })[] };
   Session: { id: string;
@@ -785,7 +785,7 @@ export interface Schemas {
   TokenRevokedEvent: LoggedEvent & {
     type: 'token.revoked';
     data: { token: string } };
-  TokenScope: { /** The role of the user at the creation. A later, higher role does not widen the token. */ role: 'admin' | 'auditor' | 'author' | 'reader';
+  TokenScope: { /** The role of the user when the token was created. A later, higher role does not widen the token. */ role: 'admin' | 'auditor' | 'author' | 'reader';
     /** Default: all. */ actions?: ('read' | 'propose' | 'apply' | 'history' | 'operate')[];
     /** Names of collections, or patterns with `*`. Default: all. */ collections?: (string)[];
     /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] };
@@ -797,8 +797,8 @@ export interface Schemas {
     batch: string;
     deleted_at: string;
     /** It may be purged after that time. */ kept_until: string;
-    /** Number of rows at the deletion, as estimated by the statistics of PostgreSQL. Null: there were none. */ rows: number | null;
-    /** Size on disk at the deletion. */ bytes: number | null;
+    /** Number of rows when it was deleted, as estimated by the PostgreSQL statistics. Null: there were none. */ rows: number | null;
+    /** Size on disk when it was deleted. */ bytes: number | null;
     /** Publications that contained the table. The deletion removed it from them, and a restore does not add it again. */ publications: (string)[];
     /** Foreign keys of the table that were created outside the service. A restore does not recreate them. */ foreign_keys: ({ name: string; definition: string })[];
     /** Number of the shared PostgreSQL schema `<SERVICE_SCHEMA>_trash_s<number>` that contains the table. Null: it is in `<SERVICE_SCHEMA>_trash_<position>`. */ kept_in: number | null;
@@ -806,8 +806,8 @@ export interface Schemas {
   TrashPurgedEvent: LoggedEvent & {
     type: 'trash.purged';
     data: { position: number; expired?: boolean; kept_in?: number } };
-  Trust: { rules: ({ /** Shown in the log. */ name: string; /** Compared exactly with the claim `iss`. */ issuer: string; /** A value of the claim `aud`. */ audience: string; /** Required values by claim, or patterns with `*`. `sub` is required. */ claims: { [member: string]: string }; scope: { /** The role of the user at the creation. A later, higher role does not widen the token. */ role: 'admin' | 'auditor' | 'author' | 'reader'; /** Default: all. */ actions: ('read' | 'propose' | 'apply' | 'history' | 'operate')[]; /** Names of collections, or patterns with `*`. Default: all. */ collections?: (string)[]; /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] }; user: string; /** The user who set it. */ set_by: string; minutes: number })[] };
-  TrustSettings: { /** The first rule that accepts an ID token determines the scope. */ rules: ({ /** Shown in the log. */ name: string; /** Compared exactly with the claim `iss`. */ issuer: string; /** A value of the claim `aud`. */ audience: string; /** Required values by claim, or patterns with `*`. `sub` is required. */ claims: { [member: string]: string }; scope: { /** The role of the user at the creation. A later, higher role does not widen the token. */ role: 'admin' | 'auditor' | 'author' | 'reader'; /** Default: all. */ actions: ('read' | 'propose' | 'apply' | 'history' | 'operate')[]; /** Names of collections, or patterns with `*`. Default: all. */ collections?: (string)[]; /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] }; /** The user whose API tokens it issues, by id. Default: you. */ user?: string; /** Ignored, so that you can send the rules that you read. */ set_by?: string; /** Lifetime of its API tokens. */ minutes?: number })[] };
+  Trust: { rules: ({ /** Shown in the log. */ name: string; /** Compared exactly with the claim `iss`. */ issuer: string; /** A value of the claim `aud`. */ audience: string; /** Required values by claim, or patterns with `*`. `sub` is required. */ claims: { [member: string]: string }; scope: { /** The role of the user when the token was created. A later, higher role does not widen the token. */ role: 'admin' | 'auditor' | 'author' | 'reader'; /** Default: all. */ actions: ('read' | 'propose' | 'apply' | 'history' | 'operate')[]; /** Names of collections, or patterns with `*`. Default: all. */ collections?: (string)[]; /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] }; user: string; /** The user who set it. */ set_by: string; minutes: number })[] };
+  TrustSettings: { /** The first rule that accepts an ID token determines the scope. */ rules: ({ /** Shown in the log. */ name: string; /** Compared exactly with the claim `iss`. */ issuer: string; /** A value of the claim `aud`. */ audience: string; /** Required values by claim, or patterns with `*`. `sub` is required. */ claims: { [member: string]: string }; scope: { /** The role of the user when the token was created. A later, higher role does not widen the token. */ role: 'admin' | 'auditor' | 'author' | 'reader'; /** Default: all. */ actions: ('read' | 'propose' | 'apply' | 'history' | 'operate')[]; /** Names of collections, or patterns with `*`. Default: all. */ collections?: (string)[]; /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] }; /** The user whose API tokens it issues, by id. Default: you. */ user?: string; /** Ignored, so that you can send the rules that you read. */ set_by?: string; /** Lifetime of its API tokens. */ minutes?: number })[] };
   TrustUpdatedEvent: LoggedEvent & {
     type: 'trust.updated';
     data: { rules: ({ name: string; user: string; set_by: string; issuer: string; audience: string; claims: { [member: string]: string }; scope: { role: string; actions?: (string)[]; collections?: (string)[]; networks?: (string)[] }; minutes: number })[] } };
@@ -841,7 +841,7 @@ export interface Schemas {
     failing_since: string | null;
     next_attempt_at: string | null;
     last_error: string | null;
-    /** Until then the former secret also signs. */ old_secret_until: string | null;
+    /** Until then, requests are also signed with the former secret. */ old_secret_until: string | null;
     created_at: string };
   WebhookCreatedEvent: LoggedEvent & {
     type: 'webhook.created';
@@ -879,7 +879,7 @@ export interface Schemas {
     failing_since: string | null;
     next_attempt_at: string | null;
     last_error: string | null;
-    /** Until then the former secret also signs. */ old_secret_until: string | null;
+    /** Until then, requests are also signed with the former secret. */ old_secret_until: string | null;
     created_at: string;
     /** Returned only once. */ secret: string };
 }
@@ -891,7 +891,7 @@ export type StreamMessage = { event: 'message'; id: string; data: Schemas['Event
 /** Headers of requests. */
 export interface RequestHeaders {
   /** The position that the response must reflect, optionally with the hash of its event (`42-3f9a…`). The service waits for it. 503 if that takes too long, 409 `DIVERGED` if the log has another event there. */ 'X-Log-Position-At-Least'?: string;
-  /** A repeated request of the same user within 24 hours gets the first response and is not executed again. */ 'Idempotency-Key'?: string;
+  /** A repeated request from the same user within 24 hours gets the first response and is not executed again. */ 'Idempotency-Key'?: string;
   /** The hash that the schema must have (for the policy: the ETag of GET /policy). 412 if it has changed. */ 'If-Match'?: string;
   /** Acknowledged findings, if the policy requires that: `LOSES_DATA:articles.title`, separated by commas. In a name, write `%2E` for a dot, `%2C` for a comma, `%25` for a percent sign. The events record them. 400 if there is no such finding. */ 'X-Acknowledge'?: string;
   /** The reason for the change. The events record it. */ 'X-Reason'?: string;
@@ -1078,7 +1078,7 @@ export interface Operations {
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
   }>;
   /** List objects. */ listObjects: Operation<{
-    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined; /** Only objects of this kind. */ kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | undefined; /** Only objects of this name. Functions with other argument types share a name. */ name?: string | undefined; /** Only objects that use this collection. */ collection?: string | undefined };
+    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined; /** Only objects of this kind. */ kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | undefined; /** Only objects with this name. Functions with other argument types share a name. */ name?: string | undefined; /** Only objects that use this collection. */ collection?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Object'])[]; meta?: { total_count?: number; filter_count?: number } } };
   }>;
@@ -1128,7 +1128,7 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: Schemas['Snapshot'] | string };
   }>;
   /** Compute the diff from the schema to a snapshot. */ diffSnapshot: Operation<{
-    query: { /** Accepts documents of other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined };
+    query: { /** Accepts documents from other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: Schemas['SnapshotInput'] | { data: Schemas['SnapshotInput'] };
     answer: { status: 200; headers: Headers; body: Schemas['Diff'] };
@@ -1136,18 +1136,18 @@ export interface Operations {
   /** Apply a diff, as a whole or not at all. */ applyDiff: Operation<{
     query: { /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly. */ online?: boolean | undefined; /** Drops deleted objects immediately instead of moving them to the trash. */ purge?: boolean | undefined; /** Executes the change, reports effects that the plan does not contain as `proof`, and rolls everything back. */ prove?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
-    body: ({ hash: string; diff: { collections?: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; fields?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number; backfill?: Schemas['Backfill'] })[]; relations?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; related_collection?: string | null })[]; /** Only with OBJECTS=on. Absent if no object differs. */ objects?: ({ kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string; diff: (Schemas['Change'])[] })[] }; warnings?: unknown; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] }) | ({ data: { hash: string; diff: { collections?: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; fields?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that the log has had before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number; backfill?: Schemas['Backfill'] })[]; relations?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; related_collection?: string | null })[]; /** Only with OBJECTS=on. Absent if no object differs. */ objects?: ({ kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string; diff: (Schemas['Change'])[] })[] }; warnings?: unknown; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] } });
+    body: ({ hash: string; diff: { collections?: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that existed before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; fields?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that existed before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number; backfill?: Schemas['Backfill'] })[]; relations?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; related_collection?: string | null })[]; /** Only with OBJECTS=on. Absent if no object differs. */ objects?: ({ kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string; diff: (Schemas['Change'])[] })[] }; warnings?: unknown; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] }) | ({ data: { hash: string; diff: { collections?: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that existed before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[]; fields?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; /** The identity of an object that existed before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number; backfill?: Schemas['Backfill'] })[]; relations?: ({ collection: string; field: string; diff: (Schemas['Change'])[]; related_collection?: string | null })[]; /** Only with OBJECTS=on. Absent if no object differs. */ objects?: ({ kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence'; id: string; diff: (Schemas['Change'])[] })[] }; warnings?: unknown; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] } });
     answer: { status: 204; headers: Headers; body: undefined };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
   }>;
-  /** Compute the changes of a snapshot since its base, as a diff of the current schema. */ mergeSnapshot: Operation<{
-    query: { /** Accepts documents of other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined };
+  /** Compute the changes in a snapshot since its base, as a diff from the current schema. */ mergeSnapshot: Operation<{
+    query: { /** Accepts documents from other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: Schemas['Merge'] | { data: Schemas['Merge'] };
     answer: { status: 200; headers: Headers; body: Schemas['Diff'] };
   }>;
-  /** Generate type definitions of the schema. */ getTypes: Operation<{
+  /** Generate type definitions for the schema. */ getTypes: Operation<{
     query: { /** `ts`: the schema type of `@directus/sdk`. `zod`: Zod schemas. `json-schema`: JSON Schema 2020-12. */ lang?: 'ts' | 'zod' | 'json-schema' | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ at?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: string };
@@ -1196,7 +1196,7 @@ export interface Operations {
     body: { comment?: string } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
   }>;
-  /** Execute the slow steps of a change request, and wait before the rest. */ prepareChange: Operation<{
+  /** Execute the slow steps of a change request without applying it. */ prepareChange: Operation<{
     params: { /** The id of a change request. */ id: string };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['ChangeActedOn'] } } | { status: 202; headers: Headers; body: { data: Schemas['ChangeActedOn'] } };
@@ -1232,7 +1232,7 @@ export interface Operations {
     answer: { status: 200; headers: Headers; body: { data: Schemas['Policy'] } };
   }>;
   /** Evaluate a change against the current policy or a given one, without executing it. */ testPolicy: Operation<{
-    query: { /** Accepts documents of other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined; /** Evaluate an online change. */ online?: boolean | undefined };
+    query: { /** Accepts documents from other releases, vendors and services. */ force?: boolean | undefined; /** `mirror`: objects that are missing from the snapshot are deleted. `merge`: nothing is deleted. */ mode?: 'mirror' | 'merge' | undefined; /** Evaluate an online change. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: { /** With its hash, as returned by /schema/diff. */ diff?: { [member: string]: unknown }; /** Instead of a diff. */ snapshot?: { [member: string]: unknown }; /** A policy to test instead of the current one. */ policy?: Schemas['PolicySettings']; /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[] };
     answer: { status: 200; headers: Headers; body: { data: Schemas['PolicyTest'] } };
@@ -1261,7 +1261,7 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['TrashEntry'])[]; meta?: { total_count?: number; filter_count?: number } } };
   }>;
-  /** Retrieve a deleted object of the trash. */ getTrash: Operation<{
+  /** Retrieve a deleted object from the trash. */ getTrash: Operation<{
     params: { /** A position of the log. */ position: string | number };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['TrashEntry'] } };
@@ -1300,11 +1300,11 @@ export interface Operations {
     query: { /** The page of the app to return to. */ to?: string | undefined; /** For command lines: a loopback port. */ port?: number | undefined; /** For command lines: the SHA-256 of a secret that only the command line knows. */ challenge?: string | undefined };
     answer: { status: 302; headers: Headers; body: undefined };
   }>;
-  /** Return from the OpenID provider. Redirects the browser to the app or the command line. */ finishSignIn: Operation<{
+  /** Handle the redirect from the OpenID provider. Redirects the browser to the app or the command line. */ finishSignIn: Operation<{
     query: { /** From the provider. */ code?: string | undefined; /** From the provider. */ state?: string | undefined; /** From the provider. */ error?: string | undefined };
     answer: { status: 302; headers: Headers; body: undefined };
   }>;
-  /** Exchange the sign-in of a command line for a session. */ exchangeSignIn: Operation<{
+  /** Exchange a sign-in from a command line for a session. */ exchangeSignIn: Operation<{
     body: { code: string; verifier: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } };
   }>;
@@ -1316,7 +1316,7 @@ export interface Operations {
     body: { email: string; password: string; mode?: 'json' | 'cookie' };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } };
   }>;
-  /** List the identities of an OpenID provider that sign in as a user. */ listIdentities: Operation<{
+  /** List the OpenID provider identities that can sign in as a user. */ listIdentities: Operation<{
     params: { /** The id of a user. */ id: string };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Identity'])[] } };
@@ -1329,7 +1329,7 @@ export interface Operations {
   /** Start a sign-in that the user confirms on another device. For command lines. */ startDeviceSignIn: Operation<{
     answer: { status: 200; headers: Headers; body: { data: { /** Identifies the sign-in. Only the command line knows it. */ device: string; /** Seconds to wait before the next request. */ interval: number; /** The code that the user enters. */ user_code: string; /** The page where the user enters the code. */ verification_uri: string; /** The same page with the code. */ verification_uri_complete: string | null; /** Seconds until the code expires. */ expires_in: number } } };
   }>;
-  /** Exchange a confirmed sign-in of another device for a session. */ finishDeviceSignIn: Operation<{
+  /** Exchange a confirmed sign-in on another device for a session. */ finishDeviceSignIn: Operation<{
     body: { device: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Grant'] } } | { status: 202; headers: Headers; body: { data: { /** Identifies the sign-in. Only the command line knows it. */ device: string; /** Seconds to wait before the next request. */ interval: number } } };
   }>;
@@ -1338,7 +1338,7 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Trust']; meta: { /** Position of the event that set the rules. 0: no event did. */ position: number; updated_at: string | null } } };
   }>;
-  /** Replace the trust rules. Tokens of removed and changed rules end at once. */ setTrust: Operation<{
+  /** Replace the trust rules. Tokens of removed and changed rules stop working at once. */ setTrust: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: Schemas['TrustSettings'];
     answer: { status: 200; headers: Headers; body: { data: Schemas['Trust'] } };
@@ -1365,7 +1365,7 @@ export interface Operations {
   }>;
   /** Change your own password. */ changeOwnPassword: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { /** The new password. */ password: string; /** Protects a session that somebody else uses for a moment. */ current_password: string };
+    body: { /** The new password. */ password: string; /** Protects the account if someone else briefly uses the session. */ current_password: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['User'] } };
   }>;
   /** List your arrangements of the diagram in the admin app. */ listDiagrams: Operation<{
@@ -1443,13 +1443,13 @@ export interface Operations {
   }>;
   /** Create a webhook. Only this response contains its secret. */ createWebhook: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { name: string; /** https. http only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url: string; format?: 'cloudevents' | 'slack' | 'teams'; /** Event types, or patterns with `*`. */ types?: (string)[]; /** Names of collections, or patterns with `*`. */ collections?: (string)[] | null };
+    body: { name: string; /** Must use https. http is allowed only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url: string; format?: 'cloudevents' | 'slack' | 'teams'; /** Event types, or patterns with `*`. */ types?: (string)[]; /** Names of collections, or patterns with `*`. */ collections?: (string)[] | null };
     answer: { status: 200; headers: Headers; body: { data: Schemas['WebhookWithSecret'] } };
   }>;
   /** Update, enable or disable a webhook. */ updateWebhook: Operation<{
     params: { /** The id of a webhook. */ id: string };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { name?: string; /** https. http only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url?: string; format?: 'cloudevents' | 'slack' | 'teams'; /** Event types, or patterns with `*`. */ types?: (string)[]; /** Names of collections, or patterns with `*`. */ collections?: (string)[] | null; enabled?: boolean };
+    body: { name?: string; /** Must use https. http is allowed only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url?: string; format?: 'cloudevents' | 'slack' | 'teams'; /** Event types, or patterns with `*`. */ types?: (string)[]; /** Names of collections, or patterns with `*`. */ collections?: (string)[] | null; enabled?: boolean };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Webhook'] } };
   }>;
   /** Delete a webhook with its deliveries. */ deleteWebhook: Operation<{
@@ -1460,7 +1460,7 @@ export interface Operations {
   /** Replace the secret of a webhook. Only this response contains the new one. */ rotateWebhookSecret: Operation<{
     params: { /** The id of a webhook. */ id: string };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { /** Hours during which the former secret also signs. */ overlap_hours?: number } | undefined;
+    body: { /** Hours during which requests are also signed with the former secret. */ overlap_hours?: number } | undefined;
     answer: { status: 200; headers: Headers; body: { data: Schemas['WebhookWithSecret'] } };
   }>;
   /** Deliver events again from a position. */ replayWebhook: Operation<{
@@ -1490,13 +1490,13 @@ export interface Operations {
   }>;
   /** Connect another instance of the service. */ createEnvironment: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { name: string; /** https. http only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url: string; /** An API token of an admin or author of the other instance. No response contains it. */ token: string };
+    body: { name: string; /** Must use https. http is allowed only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url: string; /** An API token of an admin or author of the other instance. No response contains it. */ token: string };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Environment'] } };
   }>;
   /** Update an environment. */ updateEnvironment: Operation<{
     params: { /** The id of an environment. */ id: string };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
-    body: { name?: string; /** https. http only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url?: string; /** An API token of an admin or author of the other instance. No response contains it. */ token?: string; /** A position of the log of this service at which both schemas were equal. Null: not known. */ base?: number | null };
+    body: { name?: string; /** Must use https. http is allowed only for networks in WEBHOOK_PRIVATE_NETWORKS. */ url?: string; /** An API token of an admin or author of the other instance. No response contains it. */ token?: string; /** A position of the log of this service at which both schemas were equal. Null: not known. */ base?: number | null };
     answer: { status: 200; headers: Headers; body: { data: Schemas['Environment'] } };
   }>;
   /** Delete an environment. The other instance does not change. */ deleteEnvironment: Operation<{
@@ -1504,13 +1504,13 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'X-Reason'>;
     answer: { status: 204; headers: Headers; body: undefined };
   }>;
-  /** Compute the changes of an environment since the last common schema, as a diff of the current schema. */ mergeEnvironment: Operation<{
+  /** Compute the changes in an environment since the last common schema, as a diff from the current schema. */ mergeEnvironment: Operation<{
     params: { /** The id of an environment. */ id: string };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    body: { /** Resolutions of conflicts of an earlier response. */ resolve?: ({ place: Schemas['MergePlace']; take: 'ours' | 'theirs' })[] } | undefined;
+    body: { /** Resolutions of the conflicts in an earlier response. */ resolve?: ({ place: Schemas['MergePlace']; take: 'ours' | 'theirs' })[] } | undefined;
     answer: { status: 200; headers: Headers; body: Schemas['Diff'] };
   }>;
-  /** Exchange a message of the Model Context Protocol. For agents. */ callAgentTools: Operation<{
+  /** Exchange a Model Context Protocol message. For agents. */ callAgentTools: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     body: Schemas['McpMessage'];
     answer: { status: 200; headers: Headers; body: Schemas['McpMessage'] } | { status: 202; headers: Headers; body: undefined };
@@ -1521,7 +1521,7 @@ export interface Operations {
   /** Check that the process responds, even while it starts or its database is unavailable. For liveness probes. */ getLive: Operation<{
     answer: { status: 200; headers: Headers; body: { status: 'ok' } };
   }>;
-  /** Check that the service can work, or on a standby that it can read. 503 if not. For readiness probes and load balancers. */ getReady: Operation<{
+  /** Check that the service is ready to serve requests, or reads on a standby. Responds with 503 if not. For readiness probes and load balancers. */ getReady: Operation<{
     answer: { status: 200; headers: Headers; body: Schemas['Health'] } | { status: 503; headers: Headers; body: Schemas['Health'] };
   }>;
   /** Same as /server/ready. */ getHealth: Operation<{
@@ -1535,7 +1535,7 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Info'] } };
   }>;
-  /** List events of the log. */ listEvents: Operation<{
+  /** List the events in the log. */ listEvents: Operation<{
     query: { collection?: string | undefined; actor?: string | undefined; command?: string | undefined; subject?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ since?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ until?: string | undefined; after?: string | undefined; /** Maximum number of items. */ limit?: number | undefined; order?: 'asc' | 'desc' | undefined; field?: string | undefined; type?: 'collection.created' | 'collection.adopted' | 'collection.updated' | 'collection.deleted' | 'collection.renamed' | 'field.created' | 'field.updated' | 'field.deleted' | 'field.renamed' | 'relation.created' | 'relation.updated' | 'relation.deleted' | 'object.created' | 'object.updated' | 'object.renamed' | 'object.deleted' | 'log.acknowledged' | 'log.erased' | 'trash.purged' | 'change.opened' | 'change.updated' | 'change.commented' | 'change.approved' | 'change.rejected' | 'change.scheduled' | 'change.preparing' | 'change.prepared' | 'change.applied' | 'change.failed' | 'change.withdrawn' | 'policy.updated' | 'trust.updated' | 'account.created' | 'account.updated' | 'account.deleted' | 'token.created' | 'token.revoked' | 'identity.linked' | 'identity.unlinked' | 'webhook.created' | 'webhook.updated' | 'webhook.enabled' | 'webhook.disabled' | 'webhook.deleted' | 'environment.created' | 'environment.updated' | 'environment.deleted' | 'drift.found' | 'drift.resolved' | 'verification.failed' | 'verification.passed' | undefined; batch?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Event'])[]; meta: { next: number | null } } };
@@ -1566,7 +1566,7 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: Schemas['Snapshot'] | string };
   }>;
-  /** Compute the changes between two points in time. From now, the response can be applied to go back. */ diffMoments: Operation<{
+  /** Compute the changes between two points in time. If `from` is `now`, the response can be applied to go back. */ diffMoments: Operation<{
     query: { /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ from?: string | undefined; /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ to?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: Schemas['Diff'] };
@@ -1592,7 +1592,7 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: string };
   }>;
-  /** List all public keys of checkpoints, including former ones. */ listCheckpointKeys: Operation<{
+  /** List all public checkpoint keys, including former ones. */ listCheckpointKeys: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['CheckpointKey'])[] } };
   }>;

@@ -30,7 +30,7 @@ export class ServiceError extends Error {
     return this.problems[0]?.extensions.code;
   }
 
-  /** The id of the request in the log of the service. */
+  /** The id of the request in the service log. */
   get requestId(): string | null {
     return this.headers.get('x-request-id');
   }

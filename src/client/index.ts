@@ -78,7 +78,7 @@ type OperationArguments<K extends OperationName> =
 /**
  * A client of one service. Its methods throw `ServiceError` and `ConnectionError`.
  *
- * It repeats requests after a lost connection, and after 502, 503, 504 and 429 where the service tells when to. Reads
+ * It repeats requests after a lost connection, and after 502, 503, 504 and 429 where the service sends `Retry-After`. Reads
  * are repeated as they are, and changes with an `Idempotency-Key`, so that they take effect once. Other requests are
  * not repeated.
  */

@@ -31,7 +31,7 @@ export interface RequestContent {
 
 /** Milliseconds before the first repetition. The pause doubles before each further one. */
 const FIRST_WAIT = 250;
-/** Maximum pause in milliseconds, also for `Retry-After`. */
+/** Maximum pause in milliseconds, including for `Retry-After`. */
 const LONGEST_WAIT = 30_000;
 
 /** Statuses with which a proxy reports that it received no response. */

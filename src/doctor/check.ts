@@ -11,7 +11,7 @@ type Severity = 'error' | 'warning';
 
 interface Kind {
   severity: Severity;
-  /** The fix. SQL texts name our tables with a placeholder that `examine` replaces with the schema. */
+  /** The fix. The SQL names our tables with a placeholder that `examine` replaces with the schema. */
   fix: string;
 }
 
@@ -34,7 +34,7 @@ export const FINDINGS = {
   },
   STANDBY_BEHIND: {
     severity: 'warning',
-    fix: 'Check the log of PostgreSQL on the standby. It shows whether the standby reaches its primary, and what blocks replay (max_standby_streaming_delay, disk).',
+    fix: 'Check the PostgreSQL log on the standby. It shows whether the standby reaches its primary, and what blocks replay (max_standby_streaming_delay, disk).',
   },
   SCHEMA_NOT_WRITABLE: {
     severity: 'error',
@@ -186,7 +186,7 @@ export const FINDINGS = {
   },
   PROXY_UNTRUSTED: {
     severity: 'warning',
-    fix: 'If that address is your proxy, set TRUST_PROXY. Otherwise a client sent the header itself, and nothing has to be done.',
+    fix: 'If that address is your proxy, set TRUST_PROXY. Otherwise a client sent the header itself, and no action is required.',
   },
   CHECK_FAILED: { severity: 'error', fix: 'Fix the problem in the message, and run "dps doctor" again.' },
 } as const satisfies Record<string, Kind>;

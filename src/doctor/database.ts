@@ -117,7 +117,7 @@ const STATISTICS = `
 
 /** Lock holders and standbys are visible only as far as the account's privileges allow. */
 export const statistics: Check = {
-  name: 'statistics of other users',
+  name: 'statistics of other roles',
   async run({ pool }) {
     const { rows } = await pool.query<{ shown: boolean; user: string }>(STATISTICS);
     const { shown, user } = rows[0] as { shown: boolean; user: string };
@@ -274,14 +274,14 @@ const SHADOWING = `
    ORDER BY n.nspname, s.kind, s.name, s.oid`;
 
 export const shadowing: Check = {
-  name: 'names of PostgreSQL used by others',
+  name: 'built-in names used by other objects',
   async run({ pool, config: { schema } }) {
     type Row = { schema: string; kind: string; name: string; owner: string };
     const { rows } = await pool.query<Row>(SHADOWING, [schema]);
     const [row] = rows;
     if (row === undefined) return [];
     const more = rows.length > 1 ? ` The same applies to ${rows.length - 1} more.` : '';
-    const message = `The ${row.kind} "${row.name}" in "${row.schema}" belongs to ${row.owner} and has the name of an object of PostgreSQL. PostgreSQL may call it instead, with the privileges of this service.${more}`;
+    const message = `The ${row.kind} "${row.name}" in "${row.schema}" belongs to ${row.owner} and has the name of a PostgreSQL object. PostgreSQL may call it instead, with the privileges of this service.${more}`;
     return [finding('NAMES_SHADOWED', message)];
   },
 };

@@ -67,7 +67,7 @@ export const storedFolds: Check = {
     for (const position of await foldPositions(pool)) {
       const fold = await readFold(pool, position, secret);
       if (fold !== null && 'why' in fold) {
-        findings.push(finding('STORED_FOLD_WRONG', `The stored state of position ${position}: ${fold.why}.`));
+        findings.push(finding('STORED_FOLD_WRONG', `The stored state at position ${position}: ${fold.why}.`));
       }
     }
     return findings;
@@ -235,7 +235,7 @@ export const webhooks: Check = {
 };
 
 const WHY: Readonly<Record<string, string>> = {
-  gone: 'its receiver answered 410 (Gone)',
+  gone: 'its receiver responded with 410 (Gone)',
   failing: 'its receiver failed for three days',
   copied: 'this database is a copy of the one in which it was enabled',
   restored: 'it was restored from a backup',

@@ -17,7 +17,7 @@ import { flag } from './request/query.js';
 
 /** Options for reading a snapshot. */
 export const diffQuery = z.strictObject({
-  force: flag.describe('Accepts documents of other releases, vendors and services'),
+  force: flag.describe('Accepts documents from other releases, vendors and services'),
   mode: z
     .enum(['mirror', 'merge'], { error: 'must be mirror or merge.' })
     .default('mirror')
@@ -28,7 +28,7 @@ const IN_PARTS =
   'Send a snapshot of some collections with mode=merge (/schema/snapshot?includeCollections=…), apply that, and continue with the others.';
 
 /**
- * Tells which definitions in a snapshot equal those of the given states. PostgreSQL compares definitions that may
+ * Finds the definitions in a snapshot that equal those of the given states. PostgreSQL compares definitions that may
  * differ only in spelling. Empty on an instance that manages only tables.
  */
 export async function readEquality(

@@ -174,7 +174,7 @@ export async function inManagedSchemas<T>(
   return body;
 }
 
-/** True for a snapshot of another product or vendor. */
+/** True for a snapshot from another product or vendor. */
 const isForeign = ({ vendor, service, directus }: Record<string, unknown>): boolean =>
   directus !== undefined || service === undefined || (vendor !== undefined && vendor !== VENDOR);
 

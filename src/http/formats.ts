@@ -95,7 +95,7 @@ function base64(text: string): string {
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /**
- * Escapes a text. This includes white space and carriage returns, which XML parsers normalize unless they are character
+ * Escapes a string. This includes white space and carriage returns, which XML parsers normalize unless they are character
  * references.
  */
 function escape(text: string): string {
@@ -117,7 +117,7 @@ export interface YamlLimits {
   characters: number;
 }
 
-/** Thrown if a text is not an acceptable YAML document. The message explains why. */
+/** Thrown if a string is not an acceptable YAML document. The message explains why. */
 export class YamlError extends Error {
   override readonly name: string = 'YamlError';
 }

@@ -70,7 +70,7 @@ const members = {
   collections: z
     .array(
       z.strictObject({
-        pattern: z.string().min(1).max(LONGEST_PATTERN).describe('A pattern of names: `*` matches any characters'),
+        pattern: z.string().min(1).max(LONGEST_PATTERN).describe('A name pattern: `*` matches any characters'),
         findings,
       }),
     )
@@ -93,7 +93,7 @@ const members = {
   policy_changes: z
     .enum(POLICY_CHANGES, { error: `must be one of ${POLICY_CHANGES.join(', ')}.` })
     .describe(
-      'The requirement for changes of the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request',
+      'The requirement for changes to the policy: nothing, an acknowledgement (LOOSENS_POLICY) if it loosens the policy, or an approved change request',
     ),
 };
 

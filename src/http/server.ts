@@ -64,7 +64,7 @@ function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
     return { code: 'HEADERS_TOO_LARGE', message };
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    return { code: 'CONTENT_TOO_LARGE', message: 'The extensions of a chunk are too large.' };
+    return { code: 'CONTENT_TOO_LARGE', message: 'The chunk extensions are too large.' };
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive in time.' };

@@ -5,7 +5,7 @@ import { recordBytes } from './scheduler.js';
 /** Chunks of text. Each is produced on demand in less than a millisecond. */
 export type Texts = Iterable<string>;
 
-/** Yields an empty text for each step, to use steps where texts are expected. */
+/** Yields an empty string for each step, to use steps where strings are expected. */
 export function* emptyTexts<T>(steps: Resumable<T>): Generator<string, T, void> {
   for (;;) {
     const step = steps.next();
@@ -14,7 +14,7 @@ export function* emptyTexts<T>(steps: Resumable<T>): Generator<string, T, void> 
   }
 }
 
-/** Puts a comma between each two texts that are not empty. */
+/** Puts a comma between every two strings that are not empty. */
 export function* withCommas(texts: Texts): Generator<string, void, void> {
   let separator = '';
   for (const text of texts) {
@@ -30,7 +30,7 @@ export function* withCommas(texts: Texts): Generator<string, void, void> {
 const PIECE = 32_768;
 const ASKED = 16;
 
-/** Joins the texts to chunks of a useful size and passes them to `use`. */
+/** Joins the strings into chunks of a useful size and passes them to `use`. */
 export function* inChunks(texts: Texts, use: (chunk: Buffer) => void): Resumable<void> {
   let text = '';
   let neededBytes = 0;

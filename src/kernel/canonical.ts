@@ -29,7 +29,7 @@ function canonicalObject(object: Record<string, unknown>): string {
   return `${text}}`;
 }
 
-/** Returns `"member":`. Documents repeat few names, so the texts are remembered. */
+/** Returns `"member":`. Documents repeat few names, so the strings are cached. */
 function nameText(member: string): string {
   return PLAIN.test(member) ? `"${member}":` : `${JSON.stringify(member)}:`;
 }

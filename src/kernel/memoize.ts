@@ -1,11 +1,11 @@
 import { runShared } from './scheduler.js';
 
 /**
- * Caches the answers of a pure function of a text. A database reports `now()` and `'{}'::jsonb` thousands of times, and
+ * Caches the results of a pure function of a string. A database reports `now()` and `'{}'::jsonb` thousands of times, and
  * parsing each again is slow.
  */
 
-/** Longer texts rarely repeat and would use too much memory. */
+/** Longer strings rarely repeat and would use too much memory. */
 const MAX_LENGTH = 500;
 
 /** Cached answers per function. The oldest is removed first. */

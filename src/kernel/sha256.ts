@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 
 /**
- * Returns the sha256 of a text as UTF-8, in hex. Callers pass the implementation as a parameter, so that the same code
+ * Returns the sha256 of a string as UTF-8, in hex. Callers pass the implementation as a parameter, so that the same code
  * verifies a chain in a browser.
  */
 export type Sha256 = (text: string) => string;

@@ -36,7 +36,7 @@ export function invisibleFault(name: string): string | null {
 export const HIDDEN = String.raw`(?!\ufe0f)${INVISIBLE}`;
 const HIDDEN_IN_MESSAGE = new RegExp(String.raw`(?!\n)${HIDDEN}`, 'gu');
 
-/** Escapes invisible characters in a message. Adopted names and texts from the database may contain them. */
+/** Escapes invisible characters in a message. Adopted names and strings from the database may contain them. */
 export const visibleText = (message: string): string =>
   message.replaceAll(HIDDEN_IN_MESSAGE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 
@@ -53,10 +53,10 @@ export const formatCount = (count: number | bigint, noun: string): string =>
 /** A uuid: 8-4-4-4-12 hexadecimal digits in either case. */
 export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** Ids come from request paths and logs. A text that is not a uuid matches nothing and must never reach a query. */
+/** Ids come from request paths and logs. A string that is not a uuid matches nothing and must never reach a query. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** Quotes a text as one word in single quotes, for any POSIX shell. The shell expands nothing within the quotes. */
+/** Quotes a string as one word in single quotes, for any POSIX shell. The shell expands nothing within the quotes. */
 export const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /* Positions in the log as text. */

@@ -96,7 +96,7 @@ async function readPage(db: Queryable, range: Range & { limit: number }): Promis
   return mapYielding(rows, (row) => toEventRecord(parseRow(row)), createTimeSlice());
 }
 
-/** A row whose JSON columns are texts. */
+/** A row whose JSON columns are strings. */
 type UnparsedRow = Omit<EventRow, Documents> & Record<Documents, string | null>;
 
 type Documents = 'data' | 'actor' | 'context' | 'subject';

@@ -68,7 +68,7 @@ export async function verifyChain(db: Queryable, options: VerifyOptions = {}): P
   return { ok, checked: head.position, erased: chain.erased(), head, ...(broken && { broken }), disallowed };
 }
 
-/* Checks that the triggers of db/0001_service_tables.sql still reject changes of accepted events. */
+/* Checks that the triggers of db/0001_service_tables.sql still reject changes to accepted events. */
 
 /** The expected body of service_refuse_change(), without whitespace. */
 const REFUSE_CHANGE =

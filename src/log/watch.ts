@@ -36,7 +36,7 @@ export interface LogWatch {
   remember(place: HashedPosition): void;
   /** Returns the divergence that blocks every change, or undefined. */
   pending(): NotedDivergence | undefined;
-  /** Returns the number of divergences that this process has noticed or been told of since its start. */
+  /** Returns the number of divergences that this process has noticed or been notified of since its start. */
   count(): number;
   /** Calls `listener` once per divergence, before anything is folded again. Returns the function that unsubscribes. */
   subscribe(listener: (divergence: NotedDivergence) => void): () => void;

@@ -58,10 +58,10 @@ export function addGauges(registry: Registry, sources: Sources): void {
   gauge('dps_rendered_bytes', 'Size of the rendered responses cached in memory.', () => sources.rendered().bytes);
   gauge(
     'dps_database_pool_waiting_requests',
-    'Requests waiting for a connection of the pool.',
+    'Requests waiting for a connection from the pool.',
     () => sources.pool.waitingCount,
   );
-  gauge('dps_listener_connected', '1 while notifications of other instances arrive.', () =>
+  gauge('dps_listener_connected', '1 while notifications from other instances arrive.', () =>
     sources.listening() ? 1 : 0,
   );
   gauge('dps_standby', '1 while the database server is a standby, so that this process only reads.', () =>

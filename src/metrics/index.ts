@@ -150,7 +150,7 @@ function createSignInMetrics(registry: Registry): (kind: SignInKind, outcome: st
     name: 'dps_sign_ins_total',
     help:
       'Sign-ins with an OpenID provider by kind (browser, device, pipeline) and by outcome: done, ' +
-      'or the reason for which the service rejected it.',
+      'or the reason why the service rejected it.',
     labelNames: ['kind', 'outcome'] as const,
     registers: [registry],
   });
@@ -166,7 +166,7 @@ export type ExportedSpans = (result: (typeof EXPORTS)[number], spans: number) =>
 function createSpanMetrics(registry: Registry): ExportedSpans {
   const total = new Counter({
     name: 'dps_spans_total',
-    help: 'Spans of traces by result: exported to the collector, or lost because the export failed.',
+    help: 'Trace spans by result: exported to the collector, or lost because the export failed.',
     labelNames: ['result'] as const,
     registers: [registry],
   });

@@ -176,7 +176,7 @@ async function tryOnce<T>(
 }
 
 const semaphoreTimeout = () =>
-  new ProblemError(lockTimeout('Other changes of this process were in progress all the time'));
+  new ProblemError(lockTimeout('Other changes in this process were in progress the whole time'));
 
 function report({ logger }: PipelineOptions, { holders, log }: LockConflict): void {
   logger.info('a change is waiting for a lock', {

@@ -230,7 +230,7 @@ export interface Wire {
   emit(event: string, ...given: unknown[]): boolean;
 }
 
-/** Matches a text that begins a transaction, possibly after a ROLLBACK. Our texts contain nothing else before BEGIN. */
+/** Matches SQL that begins a transaction, possibly after a ROLLBACK. Our SQL contains nothing else before BEGIN. */
 const BEGINS = /^\s*(?:ROLLBACK\s*;\s*)?(?:BEGIN|START\s+TRANSACTION)\b[^;]*/i;
 
 const ENDS = /^\s*(?:COMMIT|ROLLBACK)\b(?!\s+TO\b)/i;

@@ -163,7 +163,7 @@ export function hiddenRowsProblem(error: unknown, state: string | undefined): Pr
   if (table === undefined) return undefined;
   return {
     code: 'DATABASE_REFUSED',
-    message: `Policies of table ${JSON.stringify(table)} would hide rows from the service, because the table has FORCE ROW LEVEL SECURITY or another owner. Nothing was changed. Turn FORCE off for the time of this operation, or give the database role of the service BYPASSRLS.`,
+    message: `Policies of table ${JSON.stringify(table)} would hide rows from the service, because the table has FORCE ROW LEVEL SECURITY or another owner. Nothing was changed. Turn FORCE off during this operation, or give the database role of the service BYPASSRLS.`,
     details: { sqlstate: state },
   };
 }
@@ -311,7 +311,7 @@ export function removeValues(error: pg.DatabaseError, ownSchema: string, sent: r
   const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
   if (!isForeign && !mayHaveValues(error, sent)) return;
   const description = isForeign
-    ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its text is in the log of PostgreSQL`
+    ? `the function ${raisedBy} raised an exception (SQLSTATE ${error.code}); its message is in the PostgreSQL log`
     : describeError(error);
   const { message } = error;
   error.message = description;

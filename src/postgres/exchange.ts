@@ -22,7 +22,7 @@ export interface Parameterised {
   once?: boolean;
 }
 
-/** The value of a parameter. Arrays of texts are sent as text[]. */
+/** The value of a parameter. Arrays of strings are sent as text[]. */
 type Value = string | number | boolean | null | readonly string[];
 
 interface RowDescription {
@@ -321,11 +321,11 @@ function* messages(statements: readonly string[]): Iterable<string> {
 
 /* Names of the prepared statements of a connection. */
 
-/** Maximum prepared statements per connection, so that varying texts do not fill the server's memory. */
+/** Maximum prepared statements per connection, so that varying statements do not fill the server's memory. */
 const PREPARED_AT_MOST = 100;
 
 interface Preparations {
-  /** Maps statement texts to names. */
+  /** Maps the SQL of statements to names. */
   names: Map<string, string>;
   /** Number of names that the server has seen, including those of failed statements. They are never reused. */
   nameCount: number;

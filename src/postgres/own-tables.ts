@@ -58,7 +58,7 @@ export const defaultServiceSchema = (schema: string): string => (schema === 'pub
 /** Identifies a schema with deleted objects: by the position of a deletion, or by the number of a shared schema. */
 export type TrashId = number | `s${number}`;
 
-/** Returns the quoted name of a schema with deleted objects, for SQL texts. */
+/** Returns the quoted name of a schema with deleted objects, for SQL. */
 export const trashSchema = (id: TrashId): string => `${MARK}${MARK}${id}`;
 
 /** Matches the mark of a schema with deleted objects. */

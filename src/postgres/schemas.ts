@@ -162,7 +162,7 @@ async function refuseUnreachable(client: pg.ClientBase, schema: string): Promise
 }
 
 /**
- * Rejects a default schema that another service manages, which happens after a change of the order of DB_SCHEMAS.
+ * Rejects a default schema that another service manages, which happens after the order of DB_SCHEMAS has changed.
  * Also rejects further schemas that are the default schema of another service.
  */
 async function refuseSharedSchemas(client: pg.ClientBase, { schema, schemas = [schema], serviceSchema }: Schemas) {

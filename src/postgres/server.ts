@@ -106,7 +106,7 @@ export interface ServerRole {
    * Registers what to do after a promotion, before the promotion is reported. If it fails, the next check repeats it.
    */
   onPromotion(prepare: () => Promise<void>): void;
-  /** Reports every change of the role. Returns the function that unsubscribes. */
+  /** Reports each time that the role changes. Returns the function that unsubscribes. */
   subscribe(listener: (standby: boolean) => void): () => void;
 }
 

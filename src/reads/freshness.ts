@@ -16,7 +16,7 @@ import { ProblemError, type Problem } from '../kernel/problem.js';
 export interface FreshState extends ServerState {
   head: number;
   hash: string;
-  /** Increases with every change of users, tokens and sessions. */
+  /** Increases with every change to users, tokens and sessions. */
   authEpoch: number;
 }
 

@@ -29,7 +29,7 @@ export const COLLECTIONS_MISSING = 'collections';
 export const OUT_OF_SCOPE: Problem = {
   code: 'FORBIDDEN',
   message:
-    'This change concerns collections outside the scope of this token, for example as the other end of a relation.',
+    'This change affects collections outside the scope of this token, for example as the other end of a relation.',
   details: { missing_scope: COLLECTIONS_MISSING },
 };
 
@@ -262,7 +262,7 @@ export function* findNameOutside(document: unknown, scope: CollectionScope): Res
   return undefined;
 }
 
-/** True if an item of the member `objects` is outside the scope. Its id can be missing in the body of a request. */
+/** True if an item of the member `objects` is outside the scope. Its id can be missing from the body of a request. */
 function hasObjectOutside({ objects }: { readonly [member: string]: unknown }, scope: CollectionScope): boolean {
   if (!Array.isArray(objects)) return false;
   return (objects as unknown[]).filter(isObject).some(({ kind, id }) => {

@@ -76,7 +76,7 @@ const actionOfRule = (policy: Policy, code: string, collection: string | undefin
         .get(code)
         ?.find(({ fits }) => fits(collection))?.action;
 
-/** Returns the action for a finding about a change of the policy itself. */
+/** Returns the action for a finding about a change to the policy itself. */
 function actionOnItself({ policy_changes }: Policy, code: string): Action {
   if (policy_changes === 'approve') return 'approve';
   if (code !== LOOSENS_POLICY) return 'note';
@@ -203,7 +203,7 @@ const strictnessOf = (action: Action): number => (isStopping(action) ? ACTIONS.i
 
 /**
  * Locations in the policy where `to` may allow what `from` blocks: `approvals`, `findings.LOSES_DATA`. It may name a
- * location that loosens nothing, because patterns are compared as texts, but it never misses one.
+ * location that loosens nothing, because patterns are compared as strings, but it never misses one.
  */
 export function findLoosened(from: Policy, to: Policy): string[] {
   const members = {

@@ -22,7 +22,7 @@ const lines = (shell: string): string[] => completionOf(program(), shell).split(
 describe('shell completion', () => {
   it('the fish script offers commands first, then the options of the command', () => {
     expect(lines('fish')).to.deep.equal([
-      '# completion of dps for fish',
+      '# dps completion for fish',
       "complete -c dps -f -n 'not __fish_seen_subcommand_from users completion help' -a 'users' -d 'who may come in'",
       "complete -c dps -f -n 'not __fish_seen_subcommand_from users completion help' -a 'completion' -d 'of a shell'",
       "complete -c dps -f -n 'not __fish_seen_subcommand_from users completion help' -a 'help' -d 'display help for command'",

@@ -72,7 +72,7 @@ describe('dps and the policy', () => {
     expect([rejected.code, rejected.err.includes('--acknowledge LOOSENS_POLICY:')]).to.deep.equal([3, true]);
     const set = await dps('policy', 'set', approve, '--acknowledge', 'LOOSENS_POLICY:');
     expect([set.code, set.err]).to.deep.equal([0, '']);
-    expect(set.out).to.contain('A change of the policy requires an approved change request.');
+    expect(set.out).to.contain('A policy change requires an approved change request.');
     const free = await file('free.json', {});
     const stopped = await dps('policy', 'set', free);
     expect([stopped.code, stopped.err.includes('dps policy propose')]).to.deep.equal([3, true]);

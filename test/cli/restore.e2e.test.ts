@@ -232,7 +232,7 @@ describe('backup and restore', () => {
     for (const command of commands) {
       const { code, err } = await dps(command, { DATABASE_URL: target });
       expect(code, err).to.equal(2);
-      expect(err).to.contain('"billing" is missing in DB_SCHEMAS').and.contain('"billing.kept"');
+      expect(err).to.contain('"billing" is missing from DB_SCHEMAS').and.contain('"billing.kept"');
       expect(await ownTablesIn(target)).to.deep.equal([]);
     }
     for (const command of [...commands, ['rebuild', 'tables', '--into', target]]) {

@@ -56,7 +56,7 @@ describe('dps trash', () => {
     expect((await dps(['restore', String(position)])).code).to.equal(2);
     expect((await dps(['restore', 'title'])).code).to.equal(2);
     expect((await dps(['restore', '1', '--without', 'x'])).err).to.contain(
-      'The trash contains no deletion of position 1',
+      'The trash contains no deletion at position 1',
     );
   });
 

@@ -21,13 +21,13 @@ const NAMES = [
   'proxy is trusted',
   'connections',
   'statement timeout',
-  'statistics of other users',
+  'statistics of other roles',
   'privileges on the schemas',
   'migrations',
   'no restore in progress',
   'ownership of the tables',
   'own tables = migrations',
-  'names of PostgreSQL used by others',
+  'built-in names used by other objects',
   'clock',
   'log is append-only',
   'hash chain',
@@ -309,7 +309,7 @@ describe('the doctor', () => {
       );
       expect(await messagesOf(), 'a superuser, and a name that PostgreSQL has not').to.deep.equal([]);
       await asSuperuser(connectionString, `ALTER FUNCTION public.lower(varchar) OWNER TO ${other}`);
-      const message = `The function "lower" in "public" belongs to ${other} and has the name of an object of PostgreSQL. PostgreSQL may call it instead, with the privileges of this service.`;
+      const message = `The function "lower" in "public" belongs to ${other} and has the name of a PostgreSQL object. PostgreSQL may call it instead, with the privileges of this service.`;
       expect(await messagesOf()).to.deep.equal([`NAMES_SHADOWED: ${message}`]);
       await asSuperuser(
         connectionString,

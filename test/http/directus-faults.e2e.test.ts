@@ -295,7 +295,7 @@ describe('known Directus faults do not occur', () => {
     });
   });
 
-  it('15: errors of PostgreSQL return 422 with reason and location, and nothing changes', async () => {
+  it('15: PostgreSQL errors return 422 with reason and location, and nothing changes', async () => {
     await create('t', [key('id'), plain('a', 'string'), plain('b', 'string')]);
     await api.sql(`INSERT INTO t (id, a, b) VALUES (1, NULL, 'x'), (2, 'y', 'x')`);
     const change = async (field: string, schema: object) => {

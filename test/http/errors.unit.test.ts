@@ -161,7 +161,7 @@ describe('errors', () => {
     expect(JSON.parse(String(body))).deep.equal({
       errors: [
         {
-          message: 'Internal error. Look for this request id in the log of the service.',
+          message: 'Internal error. Look for this request id in the service log.',
           extensions: { code: 'INTERNAL', request_id: 'request-1' },
         },
       ],

@@ -208,7 +208,7 @@ describe('changing a table from which a table that the service does not manage i
     expect(inherited?.map(({ field, message }) => [field, message])).to.deep.equal([
       [
         'c',
-        'add column typed.c: typed_child has a column of this name with another type, so PostgreSQL rejects it. Use the same type.',
+        'add column typed.c: typed_child has a column with this name but another type, so PostgreSQL rejects it. Use the same type.',
       ],
     ]);
     const { accepted, warnings = [] } = await plan('integer');

@@ -87,7 +87,7 @@ describe('a diff of a partitioned table', () => {
     const other = { ...b, field: 'c', meta: { ...b.meta, field: 'c' }, schema: { ...b.schema, name: 'c' } };
     for (const [columns, field, message] of [
       [[id, b], 'a', 'a partition has the columns of "parts": column "a" is missing'],
-      [[id, a, b, other], 'c', 'a partition has the columns of "parts": the table has no column of this name'],
+      [[id, a, b, other], 'c', 'a partition has the columns of "parts": the table has no column with this name'],
       [
         [id, a, { ...b, type: 'text', schema: { ...b.schema, data_type: 'text' } }],
         'b',

@@ -385,7 +385,7 @@ describe('privileges on functions', () => {
       const refused = { status: 422, code: 'DATABASE_REFUSED' };
       const body = { kind: 'privileges', id: PUBLIC_ID, definition: [] };
       const error = await api.refused(refused, 'POST', '/objects', body);
-      expect(error.message).to.contain('another role than the owner has granted EXECUTE on "half(integer)" to PUBLIC');
+      expect(error.message).to.contain('a role other than the owner has granted EXECUTE on "half(integer)" to PUBLIC');
       const at = path('dps_test_giver on half(integer)');
       expect((await api.refused(refused, 'DELETE', at)).message).to.contain('dependent privileges exist');
       await admin('SET ROLE dps_test_giver', 'REVOKE ALL ON FUNCTION half(integer) FROM PUBLIC', 'RESET ROLE');

@@ -283,7 +283,7 @@ describe('the database of several schemas', () => {
       await inEmptyDatabase(async (url) => {
         const missing = await dps(['restore', '--backup', file], { DATABASE_URL: url });
         expect(missing.code).to.equal(2);
-        expect(missing.err).to.contain('The schema "billing" is missing in DB_SCHEMAS');
+        expect(missing.err).to.contain('The schema "billing" is missing from DB_SCHEMAS');
       });
       await inEmptyDatabase(async (url) => {
         const restored = await dps(['restore', '--backup', file], { ...SCHEMAS, DATABASE_URL: url });
@@ -334,7 +334,7 @@ describe('the database of several schemas', () => {
         },
         (error: unknown) => String(error),
       );
-    expect(await refused({})).to.match(/"billing" is missing in DB_SCHEMAS.*"billing.invoices"/);
+    expect(await refused({})).to.match(/"billing" is missing from DB_SCHEMAS.*"billing.invoices"/);
     expect(await refused({ DB_SCHEMAS: 'billing,public' })).to.match(/is the default schema.*DB_SCHEMAS/);
   });
 });

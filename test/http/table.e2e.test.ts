@@ -125,7 +125,7 @@ describe('GET /collections/{id}/table', () => {
       .to.deep.equal([404, folder.text])
       .and.to.match(/is a folder/);
     await api.sql('drop table comments cascade');
-    expect((await table('comments')).text).to.contain('is missing in the database');
+    expect((await table('comments')).text).to.contain('is missing from the database');
     const { text } = await client('/users', json({ email: 'r@example.com', role: 'reader' }));
     const { id } = (JSON.parse(text) as { data: { id: string } }).data;
     const { json: created } = await client(`/users/${id}/tokens`, json({}));

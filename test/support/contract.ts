@@ -65,7 +65,7 @@ function checkAnswer(known: Contract, operation: Operation, observed: Observed, 
 }
 
 function checkRequest(known: Contract, operation: Operation, { status, sent, path }: Observed, shown: string): void {
-  // With force, the service accepts documents of other products in their own format.
+  // With force, the service accepts documents from other products in their own format.
   if (status >= 300 || sent === undefined || /[?&]force(=true|=1|=?&|=?$)/.test(path)) return;
   check(known, `${operation.pointer}/requestBody/content/application~1json/schema`, sent, `${shown}, its body`);
 }

@@ -30,7 +30,7 @@ describe('the interface of a field in the admin app', () => {
     const page = await app.visit({ path: '/collections/orders?edit=field&of=state' });
     await page.getByRole('button', { name: 'Appearance' }).click();
     const options = page.getByRole('group', { name: 'Interface options' });
-    expect(await options.getByLabel('Remove spaces at both ends').isChecked()).to.equal(true);
+    expect(await options.getByLabel('Trim spaces at both ends').isChecked()).to.equal(true);
     await options.getByLabel('Placeholder').fill('Draft');
     await page.getByTestId('interface-preview').getByPlaceholder('Draft').waitFor();
     await expectAccessible(page);

@@ -160,7 +160,7 @@ describe('the policy in the admin app', () => {
     const page = await app.visit({ path: '/operations/policy' });
     const save = page.getByRole('button', { name: 'Save policy' });
     const loosens = page.getByRole('checkbox', { name: /^I know that this loosens the policy/ });
-    await page.getByLabel('Changes of this policy').selectOption('acknowledge');
+    await page.getByLabel('Changes to this policy').selectOption('acknowledge');
     await save.click();
     await page.getByRole('button', { name: 'Discard', disabled: true }).waitFor();
     expect((await policy())['policy_changes']).to.equal('acknowledge');
@@ -201,7 +201,7 @@ describe('the policy in the admin app', () => {
     await page.getByRole('heading', { name: 'Two approvals' }).waitFor();
     const rows = async () =>
       Promise.all(
-        (await page.getByRole('table', { name: 'Changes of the policy' }).getByRole('row').all()).map((row) =>
+        (await page.getByRole('table', { name: 'Changes to the policy' }).getByRole('row').all()).map((row) =>
           row.getByRole('cell').allInnerTexts(),
         ),
       );

@@ -23,20 +23,20 @@ On this page you can look up which functions, types and operators SQL text in re
 
 Requests can contain SQL text in defaults, checks, expressions of generated columns, indexes and their \`WHERE\` clauses,
 partition keys and domain constraints (\`schema.generation_expression\`, \`schema.extras\`). PostgreSQL evaluates this text
-with the privileges of the service. The service therefore parses each text with PostgreSQL's own parser. If a text uses anything
-that this page does not list, the service rejects the request with 400 and the location. It never runs a rejected text, not
+with the privileges of the service. The service therefore parses this SQL with PostgreSQL's own parser. If the SQL uses anything
+that this page does not list, the service rejects the request with 400 and the location. It never runs rejected SQL, not
 even in a dry run.
 
-The service checks new and changed texts. It does not reject texts that are already in the log or in adopted tables. If an
+The service checks new and changed SQL. It does not reject SQL that is already in the log or in adopted tables. If an
 adopted table uses SQL that this page does not list, no snapshot contains that SQL, and the response to the adoption lists it.
 
 | object | allowed |
 | --- | --- |
-| bounds of partitions | constants: literals, \`MINVALUE\`, \`MAXVALUE\`, and casts of literals to types of PostgreSQL |
+| partition bounds | constants: literals, \`MINVALUE\`, \`MAXVALUE\`, and casts of literals to PostgreSQL types |
 | types | PostgreSQL's own (below), those that the table lists in \`needs\` (enums, domains, types of an extension), and those of its columns. \`regconfig\` accepts a literal that names a configuration of PostgreSQL: \`'english'::regconfig\` |
 | functions | those below, with or without \`pg_catalog.\`, but with no other schema. If an extension provides the function, the table must list the extension in \`needs\` |
 | operators, operator classes | PostgreSQL's own, unless they call a volatile function, and those of extensions that the table lists in \`needs\` |
-| never | subqueries, parameters, aggregates, window functions, functions that return rows, comments, XML, dot access to a value (\`(1.0).pg_sleep\` is a call), more than 10,000 characters, more than 500 nested levels, and texts that could create values of more than 128 MiB |
+| never | subqueries, parameters, aggregates, window functions, functions that return rows, comments, XML, dot access to a value (\`(1.0).pg_sleep\` is a call), more than 10,000 characters, more than 500 nested levels, and SQL that could create values of more than 128 MiB |
 
 \`npm run docs -- functions\` writes this page from the catalogs of PostgreSQL 14 to 18 and from a short manual list. A test compares
 the page with the lists in the service.

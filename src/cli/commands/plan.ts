@@ -47,7 +47,7 @@ function row({ kind, name, diff }: Entry): string {
   return `| ${sign} | ${kind} | ${code(name)} | ${members.map(code).join(', ')} |`;
 }
 
-/** Escapes a text. Names are untrusted, so nothing in them may be a link, a mention, a cell or a heading. */
+/** Escapes a string. Names are untrusted, so nothing in them may be a link, a mention, a cell or a heading. */
 const escaped = (text: string): string =>
   text.replaceAll(/[\\`*_{}[\]()#+!|<>@~&]/g, (character) => `&#${character.charCodeAt(0)};`).replaceAll(/\s+/g, ' ');
 

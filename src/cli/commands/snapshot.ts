@@ -50,7 +50,7 @@ export async function diff(invocation: Invocation): Promise<ExitCode> {
 
 /**
  * Writes type definitions. With --check, nothing is written, and --json prints `file` and `current`. Returns 1 if the
- * file of --output is missing or outdated.
+ * --output file is missing or outdated.
  */
 export async function types(invocation: Invocation): Promise<ExitCode> {
   const { values } = invocation;

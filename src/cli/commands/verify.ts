@@ -258,7 +258,7 @@ export function describeFileChain(
   return `${what} is broken at position ${broken.position}: ${broken.reason}.${before}`;
 }
 
-/** Returns one line that tells if the service has the same log. */
+/** Returns one line that says whether the service has the same log. */
 export function describeComparison({ url, ok, head, position, reason }: ServiceComparison): string {
   if (ok) return `The service at ${url} has the same events; its log ends at position ${head}.`;
   return `The service at ${url} differs at position ${position}: ${reason}.`;

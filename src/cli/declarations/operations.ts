@@ -5,7 +5,7 @@ import { ROLES, USER_STATUSES } from '../../features/accounts/caller.js';
 import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
 
 const PLACE =
-  'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service may run or not.';
+  'It uses the database of the service (DATABASE_URL, or the embedded server of DATA_DIR). The service can be running or stopped.';
 
 /** Declares commands. The module of a command is loaded only when the command runs. */
 export function declareOperations(program: Command, effect: CommandEffect): void {
@@ -47,9 +47,9 @@ function declareChecks(program: Command, effect: CommandEffect): void {
     .description(
       `Verifies the log, and compares the database with it. ${PLACE}
 
-It recomputes the hash chain, folds the log, and compares the result with the metadata rows and the catalog of PostgreSQL. Exit code 1 if there are differences. All of them are listed.
+It recomputes the hash chain, folds the log, and compares the result with the metadata rows and the PostgreSQL catalog. Exit code 1 if there are differences. All of them are listed.
 
-With --file, it recomputes the chain of an exported log without service and database. Changed, missing, duplicate or reordered events are reported by position.
+With --file, it recomputes the chain of an exported log without the service and the database. Changed, missing, duplicate or reordered events are reported by position.
 
 With --checkpoint, it compares the log with signed checkpoints that were stored elsewhere. This detects a log that was rewritten before the checkpoint, even if the whole chain was recomputed. Use it with --file (offline), with --against, or with the database.`,
     )
@@ -74,9 +74,9 @@ With --checkpoint, it compares the log with signed checkpoints that were stored 
     .command('drift')
     .summary('find and resolve differences between the database and the log')
     .description(
-      `Compares the catalog of PostgreSQL with the log, table by table, and shows how to resolve each difference, in the database or in the log. ${PLACE}
+      `Compares the PostgreSQL catalog with the log, table by table, and shows how to resolve each difference, in the database or in the log. ${PLACE}
 
-Unmanaged tables are listed and are not drift. Exit code 1 if differences remain, also after a repair.`,
+Unmanaged tables are listed and are not drift. Exit code 1 if differences remain, even after a repair.`,
     )
     .option('--repair', 'change the database to match the log, without statements that may lose data')
     .option(
@@ -114,7 +114,7 @@ Unsupported objects (triggers, views, functions …) are listed and stay unchang
     .command('acknowledge-log')
     .summary('acknowledge a fork of the log')
     .description(
-      `The log is shorter than, or differs from, an earlier read: after a failover, after the restore of a backup, or because someone changed it. The service rejects changes until this is acknowledged. One event records all that was noticed, and cached data of the other log is deleted. Run "dps verify" first: it shows what is missing. ${PLACE}`,
+      `The log is shorter than, or differs from, an earlier read: after a failover, after the restore of a backup, or because someone changed it. The service rejects changes until this is acknowledged. One event records everything that was noticed, and cached data of the other log is deleted. Run "dps verify" first: it shows what is missing. ${PLACE}`,
     )
     .addOption(reason());
   effect(onDatabase(acknowledgeLog), async () => (await import('../commands/verify.js')).acknowledgeLog);
@@ -143,7 +143,7 @@ Exit code 1 if differences remain.`,
     .command('restore')
     .summary('restore an exported log or a backup into an empty database')
     .description(
-      `Restores an exported log into an empty database. The events keep their positions, ids, times and hashes, and the hash chain is verified while the file is read. Then the tables of the last position are created, and everything is verified. Items, users and tokens are not in the log: the service creates its admin at the next start. If a restore is interrupted, no service starts on that database: drop it.`,
+      `Restores an exported log into an empty database. The events keep their positions, ids, times and hashes, and the hash chain is verified while the file is read. Then the tables at the last position are created, and everything is verified. Items, users and tokens are not in the log: the service creates its admin at the next start. If a restore is interrupted, no service starts on that database: drop it.`,
     )
     .option('--file <file>', 'output of GET /history/export (one event per line)')
     .option('--backup <file>', 'output of "dps backup", with items, users and tokens')
@@ -213,7 +213,7 @@ function declareLogin(program: Command, effect: CommandEffect): void {
     .description(
       'Opens a browser, waits until you have signed in, and stores the session. Later commands for the same address use it unless they receive --token or DPS_TOKEN.',
     )
-    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--url <url>', 'address of the service; default: DPS_URL, or http://127.0.0.1:8055')
     .option('--no-browser', 'only print the address to open')
     .option('--device', 'print a code that you enter in a browser on another device');
   effect(login, async () => (await load()).login);
@@ -222,7 +222,7 @@ function declareLogin(program: Command, effect: CommandEffect): void {
     .command('logout')
     .summary('end the session of "dps login"')
     .description('Ends the session of "dps login" and deletes it from this machine.')
-    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055');
+    .option('--url <url>', 'address of the service; default: DPS_URL, or http://127.0.0.1:8055');
   effect(logout, async () => (await load()).logout);
 }
 
@@ -240,7 +240,7 @@ function declareTrust(program: Command, effect: CommandEffect): void {
 
   const set = trust
     .command('set')
-    .description('Replaces all trust rules. API tokens of removed and changed rules end at once.')
+    .description('Replaces all trust rules. API tokens of removed and changed rules stop working at once.')
     .argument('<file>', 'trust rules as JSON or YAML; - for stdin')
     .addOption(reason());
   effect(onService(set), async () => (await load()).setTrust);
@@ -249,9 +249,9 @@ function declareTrust(program: Command, effect: CommandEffect): void {
     .command('exchange')
     .summary('exchange the ID token of a pipeline for an API token')
     .description(
-      'Prints an API token of a few minutes for DPS_TOKEN. The ID token comes from --id-token-file, from DPS_ID_TOKEN (GitLab and others), or from GitHub, if the job has the permission "id-token: write". A trust rule of the service must accept it.',
+      'Prints an API token for DPS_TOKEN that is valid for a few minutes. The ID token comes from --id-token-file, from DPS_ID_TOKEN (GitLab and others), or from GitHub, if the job has the permission "id-token: write". A trust rule of the service must accept it.',
     )
-    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--url <url>', 'address of the service; default: DPS_URL, or http://127.0.0.1:8055')
     .option('--audience <audience>', 'the audience of an ID token from GitHub; default: the origin of the service')
     .option('--id-token-file <file>', 'a file with the ID token; - for stdin')
     .option('--json', 'print JSON');
@@ -263,7 +263,7 @@ function declareUsers(program: Command, effect: CommandEffect): void {
     .command('users')
     .summary('list, create, update and delete users')
     .description(
-      'Manages users in the database of the service. The service may run or not; a running service applies changes immediately.',
+      'Manages users in the database of the service. The service can be running or stopped; a running service applies changes immediately.',
     );
   const load = () => import('../../features/accounts/cli.js');
 
@@ -307,7 +307,7 @@ function declareUsers(program: Command, effect: CommandEffect): void {
     .description(
       'Deletes a user and erases the personal data in the log: name, reasons, addresses and user agents. This cannot be undone.',
     )
-    .argument('[user]', 'e-mail address or id of a user; also of a deleted user')
+    .argument('[user]', 'e-mail address or id of a user, including deleted users')
     .option('--operator <name>', 'instead, erase an operating system user who ran dps');
   effect(onDatabase(erase.addOption(reason())), async () => (await load()).erase);
 }
@@ -378,7 +378,7 @@ function declareAgents(program: Command, effect: CommandEffect): void {
     .description(
       'Serves the Model Context Protocol on standard input and output, for an agent that starts this command. Its tools read the schema of a running service and propose changes.',
     )
-    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--url <url>', 'address of the service; default: DPS_URL, or http://127.0.0.1:8055')
     .option('--token <token>', 'token of the agent; prefer DPS_TOKEN, which other users cannot see');
   effect(mcp, async () => (await import('../../features/agents/cli.js')).mcp);
 }
@@ -445,7 +445,7 @@ function declareWebhooks(program: Command, effect: CommandEffect): void {
     .command('rotate-secret')
     .description('Replaces the secret, and prints the new one once.')
     .argument('<webhook>', WEBHOOK)
-    .option('--overlap <hours>', 'hours during which the former secret also signs; default: 24');
+    .option('--overlap <hours>', 'hours during which requests are also signed with the former secret; default: 24');
   effect(onService(rotate.addOption(reason())), async () => (await load()).rotate);
 }
 

@@ -24,12 +24,12 @@ export function onDatabase(command: Command): Command {
  */
 export function onService(command: Command, role = 'an admin'): Command {
   return command
-    .option('--url <url>', 'address of the service; default: DPS_URL, else http://127.0.0.1:8055')
+    .option('--url <url>', 'address of the service; default: DPS_URL, or http://127.0.0.1:8055')
     .option('--token <token>', `token of ${role}; prefer DPS_TOKEN, which other users cannot see`)
     .option('--json', 'print JSON');
 }
 
-export const FORCE = 'accept a snapshot of another release, service or database vendor';
+export const FORCE = 'accept a snapshot from another release, service or database vendor';
 
 export const MODES = ['mirror', 'merge'];
 export const MODE = 'mirror (also delete what is missing from the snapshot) or merge (never delete); default: mirror';

@@ -133,7 +133,7 @@ function declareProposals(changes: Command, effect: CommandEffect): void {
 
   const rebase = changes
     .command('rebase')
-    .description('Rebases a request onto the current schema. Approvals of an equal plan are kept.')
+    .description('Rebases a request onto the current schema. If the plan stays the same, its approvals are kept.')
     .argument('<id>', ID)
     .addOption(reason());
   effect(onService(rebase), async () => (await load()).rebase);
@@ -186,9 +186,9 @@ Changes by others since then are kept. Exit code 0: no changes. 1: changes. 2: c
   const push = changes(
     program
       .command('push')
-      .summary('apply the changes of files to a running service')
+      .summary('apply the changes in files to a running service')
       .description(
-        `Applies the changes of edited files from "dps pull" to a running service, as a whole or not at all.
+        `Applies the changes in edited files from "dps pull" to a running service, as a whole or not at all.
 
 Changes by others since then are kept. Afterwards it writes the files again, unless you use --base.`,
       )
@@ -208,12 +208,12 @@ Changes by others since then are kept. Afterwards it writes the files again, unl
     .command('types')
     .summary('generate type definitions')
     .description(
-      'Generates types of the schema of a running service: TypeScript for @directus/sdk, Zod, or JSON Schema.',
+      'Generates types for the schema of a running service: TypeScript for @directus/sdk, Zod, or JSON Schema.',
     )
     .addOption(oneOf('--lang <language>', 'default: ts', ['ts', 'zod', 'json-schema']))
     .option('--at <moment>', 'a position (42), a time (2026-11-21T08:00:00Z, 2026-11-21) or now')
     .addOption(output())
-    .option('--check', 'write nothing; exit code 1 if the file of --output does not match the schema');
+    .option('--check', 'write nothing; exit code 1 if the --output file does not match the schema');
   effect(onService(types), async () => (await import('../commands/snapshot.js')).types);
 }
 
@@ -364,7 +364,7 @@ sequence:invoice_numbers.`,
     .command('list', { isDefault: true })
     .description('Lists objects.')
     .addOption(oneOf('--kind <kind>', 'only objects of this kind', OBJECT_KINDS))
-    .option('--name <name>', 'only objects of this name')
+    .option('--name <name>', 'only objects with this name')
     .option('--collection <name>', 'only objects that use this collection');
   effect(onService(list, 'any user'), async () => (await load()).list);
 

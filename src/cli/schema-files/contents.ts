@@ -64,7 +64,7 @@ const omitMembers = (document: Document, members: readonly string[]): Document =
   Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
 
 /**
- * Tells where a document of a snapshot comes from: its collection and its location in the file. Objects have no origin.
+ * The origin of a document in a snapshot: its collection and its location in the file. Objects have no origin.
  */
 interface Origin {
   collection: string;

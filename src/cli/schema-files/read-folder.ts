@@ -257,7 +257,7 @@ export async function readLockIn(directory: string): Promise<Lock | null> {
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /**
- * Reads a regular file, also through a link inside the directory.
+ * Reads a regular file, including through a link inside the directory.
  * @throws OperatorError
  */
 export async function readWithin(directory: string, file: string, limit: number): Promise<string> {
@@ -311,7 +311,7 @@ function parseCollection(text: string, name: string): Document {
   for (const member of Object.keys(document)) {
     if (!MEMBERS.has(member))
       throw new OperatorError(
-        `${at([member])}: unknown member ${JSON.stringify(member)}; known are ${[...MEMBERS].join(', ')}.`,
+        `${at([member])}: unknown member ${JSON.stringify(member)}; known members: ${[...MEMBERS].join(', ')}.`,
       );
   }
   for (const part of ['fields', 'relations']) expectList(document, part, at);

@@ -57,7 +57,7 @@ export function passwordFault(
   const text = password.normalize('NFKC').toLowerCase();
   const own = partsOf(`${email} ${name}`.normalize('NFKC').toLowerCase());
   const unit = repeatedUnit(text);
-  if (unit.length < Math.min(text.length, min)) return 'must not repeat a short text';
+  if (unit.length < Math.min(text.length, min)) return 'must not repeat a short string';
   const words = [...own, ...COMMON_WORDS].toSorted((a, b) => b.length - a.length);
   const rest = withoutSequences(withoutWords(unit, words)).replaceAll(BLANK, '');
   if (new Set(rest).size >= LEAST_DIFFERENT) return null;
@@ -96,7 +96,7 @@ const SUBSTITUTES: Readonly<Record<string, string>> = {
   '!': 'i',
 };
 
-/** Replaces words by blanks, also if characters in them were substituted in a common way. */
+/** Replaces words with blanks, even if characters in them were substituted in a common way. */
 function withoutWords(text: string, words: readonly string[]): string {
   const plain = text.replaceAll(/[013457@$!]/g, (each) => SUBSTITUTES[each] ?? each);
   const kept = text.split('');

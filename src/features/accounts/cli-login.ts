@@ -108,7 +108,7 @@ async function pollDevice(invocation: Invocation, device: string): Promise<Devic
   throw rejection;
 }
 
-/** Ends the stored session, also at the service. */
+/** Ends the stored session, including at the service. */
 export async function logout(invocation: Invocation): Promise<ExitCode> {
   const base = baseOf(invocation);
   const token = await readStoredRefreshToken(invocation, base);

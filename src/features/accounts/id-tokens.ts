@@ -36,19 +36,19 @@ const SENTENCES: Readonly<Record<Check, string>> = {
   issuer: 'The issuer of the ID token is not trusted.',
   algorithm: 'The algorithm of the ID token is not allowed. It must be signed with a public key (RS, PS, ES or EdDSA).',
   key: 'The issuer has no key with the id of the ID token.',
-  signature: 'The signature of the ID token is wrong.',
+  signature: 'The signature of the ID token is invalid.',
   audience: 'No trust rule accepts the audience of the ID token.',
   expiry: 'The ID token has expired.',
   start: 'The ID token is not valid yet.',
   age: 'The ID token is too old, or was issued in the future.',
-  claims: 'No trust rule accepts the claims of the ID token. The log of the service contains the subject.',
+  claims: 'No trust rule accepts the claims of the ID token. The service log contains the subject.',
   exchanged: 'The ID token was already exchanged. Request a new one.',
 };
 
 /** Rejects an ID token. */
 export class IdTokenError extends Error {
   readonly check: Check;
-  /** The reason in detail, only for the log of the service. */
+  /** The reason in detail, only for the service log. */
   readonly detail: string;
 
   constructor(check: Check, detail: string, options?: ErrorOptions) {
@@ -183,7 +183,7 @@ function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVeri
   if (!subject.success)
     throw new IdTokenError('format', 'the subject is empty, too long, or contains control characters');
   const audiences = audienceList.safeParse(aud);
-  if (!audiences.success) throw new IdTokenError('format', 'the audience is neither a text nor a list of texts');
+  if (!audiences.success) throw new IdTokenError('format', 'the audience is neither a string nor an array of strings');
   return {
     subject: subject.data,
     audiences: [audiences.data].flat(),
@@ -204,11 +204,11 @@ async function discover(issuer: string, expiresAt: number): Promise<DiscoveredIs
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const options = { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT) } as const;
   const response = await fetchLimited(address, options);
-  if (response.status !== 200) throw new Error(`${address} answered ${response.status}`);
+  if (response.status !== 200) throw new Error(`${address} responded with ${response.status}`);
   const { issuer: name, jwks_uri: uri } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
   if (name !== issuer) throw new Error(`${address} names another issuer`);
   if (typeof uri !== 'string' || !URL.canParse(uri) || !isKeyAddress(uri, issuer))
-    throw new Error(`${address} names no https address of keys`);
+    throw new Error(`${address} does not name an https address for its keys`);
   const keys = createRemoteJWKSet(new URL(uri), {
     timeoutDuration: TIMEOUT,
     cooldownDuration: KEY_PAUSE,

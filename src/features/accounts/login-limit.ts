@@ -59,7 +59,7 @@ const TOO_MANY_AT_ONCE = 'Too many logins at the same time. Try again.';
 export interface LoginLimit {
   /**
    * Counts an attempt. Returns the number of seconds to wait, or null if the attempt may proceed.
-   * @param atHome tells if the user's last login came from the same network. Called only if the result matters.
+   * @param atHome returns true if the user's last login came from the same network. Called only if the result matters.
    */
   begin(attempt: Attempt, atHome: () => Promise<boolean>): Promise<number | null>;
   /** Uncounts the attempt, because only failures count, and ends the pauses that the user's failures started. */
@@ -169,7 +169,7 @@ export function createLoginLimit(
     const turn = await queue.acquire({
       caller: networkOf(attempt.address),
       timeout: longestWait,
-      refusal: () => new NotInTimeError('the network had no turn'),
+      refusal: () => new NotInTimeError('the network did not get its turn'),
     });
     try {
       for (;;) {

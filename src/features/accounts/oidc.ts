@@ -50,7 +50,7 @@ export type OidcFailure = 'failed' | 'unavailable' | 'denied';
 export class OidcError extends Error {
   readonly reason: OidcFailure;
 
-  /** @param message a message for the log of the service */
+  /** @param message a message for the service log */
   constructor(reason: OidcFailure, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
@@ -378,7 +378,7 @@ function profileOf(claims: JWTPayload, issuer: string, roles: OidcSettings['role
     issuer,
     subject: subjectOf(claims) as string,
     session: sessionOf(claims),
-    // Some providers send "false" as a text.
+    // Some providers send "false" as a string.
     email:
       String(claims['email_verified']) === 'false'
         ? null
@@ -388,7 +388,7 @@ function profileOf(claims: JWTPayload, issuer: string, roles: OidcSettings['role
   };
 }
 
-/** Returns the highest role of all claims. A claim is a text or a list of texts. */
+/** Returns the highest role of all claims. A claim is a string or an array of strings. */
 function roleOf(claims: JWTPayload, roles: OidcSettings['roles']): Role | null {
   const held = new Set<Role>();
   for (const [claim, byValue] of Object.entries(roles)) {
@@ -428,7 +428,7 @@ function sessionOf({ sid }: JWTPayload): string | null {
   if (sid === undefined) return null;
   // JSON escapes halves of surrogate pairs. As UTF-8, all of them would be the same character.
   if (typeof sid === 'string' && sid !== '') return sha256(JSON.stringify(sid));
-  throw new OidcError('failed', 'the claim sid is not a text, or is empty');
+  throw new OidcError('failed', 'the claim sid is not a string, or is empty');
 }
 
 /** Validates a logout token as section 2.6 of OpenID Connect Back-Channel Logout 1.0 requires. */
@@ -458,7 +458,7 @@ async function readLogoutToken(
 const ISSUER = 'data-platform-service';
 
 /**
- * Creates and reads sealed texts. Their key differs from that of access tokens, so that none of them is accepted as an
+ * Encrypts and decrypts strings. Their key differs from that of access tokens, so that none of them is accepted as an
  * access token.
  */
 function createSeals(secret: string, clock: () => number): Pick<Oidc, 'seal' | 'unseal'> {

@@ -46,7 +46,7 @@ export function deviceRoutes(deps: HttpDeps): Route[] {
       ...open,
       path: '/auth/oidc/device/token',
       operationId: 'finishDeviceSignIn',
-      summary: 'Exchange a confirmed sign-in of another device for a session',
+      summary: 'Exchange a confirmed sign-in on another device for a session',
       description: 'Responds with 202 until the user has confirmed the sign-in. Send the latest `device` each time.',
       body: jsonBody(body, { example: { device: 'eyJ…' } }),
       answers: { 200: data(accounts.grant), 202: data(z.strictObject(pending)) },
@@ -64,7 +64,7 @@ async function start({ oidc, auth, logger }: ProviderDeps, req: Request, request
   if (wait !== null) throw tooManyAttempts(wait);
   const begun = await oidc.beginDevice().catch((error: unknown) => {
     if (!(error instanceof OidcError)) throw error;
-    logger.warn('the OpenID provider started no sign-in', { request_id: requestId, reason: error.message });
+    logger.warn('the OpenID provider did not start a sign-in', { request_id: requestId, reason: error.message });
     if (error.reason === 'unavailable') throw refused('UNAVAILABLE', explainOutcome('unavailable'));
     throw refused(
       'INVALID_STATE',

@@ -47,7 +47,9 @@ const newUser = z.strictObject({
 const userChanges = newUser.partial();
 const ownPassword = z.strictObject({
   password: password.unwrap().describe('The new password'),
-  current_password: credentials.shape.password.describe('Protects a session that somebody else uses for a moment'),
+  current_password: credentials.shape.password.describe(
+    'Protects the account if someone else briefly uses the session',
+  ),
 });
 
 const newToken = z.strictObject({
@@ -131,7 +133,7 @@ function ownPasswordRoute(deps: HttpDeps): Route {
     operationId: 'changeOwnPassword',
     summary: 'Change your own password',
     description:
-      'Ends all sessions of the user, including the current one. API tokens stay valid. A user who has no password gets the first one from an admin.',
+      'Ends all sessions of the user, including the current one. API tokens stay valid. An admin sets the first password of a user who has none.',
     access: 'reader',
     query: noQuery,
     body: jsonBody(ownPassword, {
@@ -290,7 +292,7 @@ function singleUserRoutes(deps: HttpDeps): Route[] {
       operationId: 'deleteUser',
       summary: 'Delete a user with its API tokens and sessions, and optionally its personal data in the log',
       description:
-        'With `erase`, the response is 200 and describes what was erased. The user may be deleted already. The page Privacy of the documentation lists what remains.',
+        'With `erase`, the response is 200 and describes what was erased. The user may already be deleted. The "Privacy" page of the documentation lists the data that remains.',
       answers: { 200: data(accounts.erasure), 204: null },
       errors: ['IN_USE'],
       handle(call) {

@@ -61,7 +61,9 @@ export type NewScope = z.infer<typeof newScope>;
 /** The scope of a token in responses. */
 export const tokenScope = z
   .strictObject({
-    role: z.enum(ROLES).describe('The role of the user at the creation. A later, higher role does not widen the token'),
+    role: z
+      .enum(ROLES)
+      .describe('The role of the user when the token was created. A later, higher role does not widen the token'),
     ...z.strictObject(limits).partial().shape,
   })
   .meta({ id: 'TokenScope' });

@@ -144,7 +144,7 @@ export function createSessions({ pool, passwords, accessTokens, secret: key, clo
           order by coalesce(rotated_at, created_at) desc, id offset ${SESSIONS_PER_USER - 1}))`,
       [userId, new Date(clock())],
     );
-    // The update waits for concurrent changes of the user and compares the result. Otherwise, a login that began before
+    // The update waits for concurrent changes to the user and compares the result. Otherwise, a login that began before
     // a new password or a suspension would start a session after those changes had ended all sessions.
     const { rowCount } = await write(
       pool,
@@ -334,7 +334,7 @@ const ASKED = '$2::uuid is null or s.user_id = $2';
 
 /** `clock` returns milliseconds since 1970. */
 export function createLiveSessions({ pool, clock }: { pool: Pool; clock: () => number }): LiveSessions {
-  // A text that is not a UUID belongs to no user. NOBODY is an id without sessions.
+  // A string that is not a UUID belongs to no user. NOBODY is an id without sessions.
   const filterOf = (user: string | undefined) => [
     new Date(clock()),
     user === undefined || isUuid(user) ? (user ?? null) : NOBODY,

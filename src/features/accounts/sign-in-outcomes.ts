@@ -8,4 +8,4 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** Explains to the user of a command line why a sign-in did not succeed. */
 export const explainOutcome = (outcome: string): string =>
-  OUTCOMES[outcome] ?? 'The sign-in failed. The log of the service contains the reason.';
+  OUTCOMES[outcome] ?? 'The sign-in failed. The service log contains the reason.';

@@ -271,7 +271,7 @@ const isAboutOptions = ({ kind, name }: Note): boolean =>
 /** PUBLIC has EXECUTE on every new function, so a snapshot loses nothing if it has it here. */
 const ABOUT_PUBLIC_EXECUTE = /^(?:GRANT EXECUTE|REVOKE ALL) ON (?:FUNCTION|PROCEDURE) .* (?:TO|FROM) PUBLIC$/s;
 
-/** Creates notes about properties that no snapshot contains, although changes of the object preserve them. */
+/** Creates notes about properties that no snapshot contains, although changes to the object preserve them. */
 function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, managed: ReadonlySet<string>): Note[] {
   const isPublic = restoring.some((text) => /^GRANT EXECUTE .* TO PUBLIC$/s.test(text));
   const kept = restoring.filter(

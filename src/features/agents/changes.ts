@@ -207,7 +207,7 @@ const applyChangeRequest = tool({
   name: 'apply_change_request',
   title: 'Apply a change request',
   description:
-    'Applies a change request as a whole or not at all. Only do this if your user asked for it. The policy can require approvals of people.',
+    'Applies a change request as a whole or not at all. Only do this if your user asked for it. The policy can require approvals from people.',
   access: 'admin',
   action: 'apply',
   isLimited: true,

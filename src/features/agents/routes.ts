@@ -48,9 +48,9 @@ export function agentRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: '/mcp',
       operationId: 'callAgentTools',
-      summary: 'Exchange a message of the Model Context Protocol. For agents',
+      summary: 'Exchange a Model Context Protocol message. For agents',
       description:
-        'Streamable HTTP without sessions: each response is one JSON message. Requests of web pages are rejected unless CORS_ORIGINS lists their origin.',
+        'Streamable HTTP without sessions: each response is one JSON message. Requests from web pages are rejected unless CORS_ORIGINS lists their origin.',
       access: 'reader',
       collections: 'none',
       query: noQuery,
@@ -151,7 +151,7 @@ async function runTool(
   } catch (error) {
     if (error instanceof ToolError) return { ...answerOf({ errors: error.errors }), isError: true };
     if (!disconnected.aborted) logger.error('a tool failed', { tool: tool.name, request_id: call.requestId, error });
-    const message = 'Internal error. Look for this request id in the log of the service.';
+    const message = 'Internal error. Look for this request id in the service log.';
     return { ...answerOf({ errors: [{ message, request_id: call.requestId }] }), isError: true };
   }
 }
@@ -186,7 +186,7 @@ export const NOTICE =
 const MAX_LENGTH = 60_000;
 
 interface Limits {
-  /** Maximum number of characters in a text. */
+  /** Maximum number of characters in a string. */
   text: number;
   /** Maximum number of elements in a list and of members in an object. */
   items: number;
@@ -208,7 +208,7 @@ const MAX_DEPTH = 24;
 const NOT_SHOWN = JSON.stringify({ cut: true, message: 'The answer is too large. Request less data.' });
 
 /**
- * Returns the JSON of a value in at most 60,000 characters. If it is longer, the longest texts and lists are shortened,
+ * Returns the JSON of a value in at most 60,000 characters. If it is longer, the longest strings and lists are shortened,
  * with a note about the missing part.
  */
 function answerText(value: unknown): string {
@@ -247,7 +247,7 @@ function cutValue(value: unknown, limits: Limits, depth = 0): unknown {
   return Object.fromEntries(rest > 0 ? [...shown, ['…', `[${rest} more members]`]] : shown);
 }
 
-/** Shortens a text by code points, so that no half of a surrogate pair remains. */
+/** Shortens a string by code points, so that no half of a surrogate pair remains. */
 function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   const shown = Array.from(text.slice(0, most)).slice(0, -1).join('');

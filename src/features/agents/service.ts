@@ -8,7 +8,7 @@ import { duplexPair } from 'node:stream';
 /** Thrown if the service rejects a request or does not respond. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
-  /** The errors in the response. They may contain names and texts of users. */
+  /** The errors in the response. They may contain names and text from users. */
   readonly errors: unknown;
 
   constructor(errors: unknown) {

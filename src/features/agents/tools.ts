@@ -47,7 +47,7 @@ const offset = z.int().min(0).max(10_000_000).default(0).describe('Number of ite
 const limitOf = (most: number, usual: number) =>
   z.int().min(1).max(most).default(usual).describe('Maximum number of items');
 export const requestId = z.uuid().describe('The id of the change request');
-const position = z.int().min(1).describe('The value of "next" in the answer before, to continue');
+const position = z.int().min(1).describe('The value of "next" in the previous answer, to continue');
 
 interface Document {
   collection: string;
@@ -122,7 +122,7 @@ const search = tool({
   name: 'search',
   title: 'Search collections and fields',
   description:
-    'Finds collections and fields by a part of their name, note or comment, in any case. If "next" is not null, continue with it as the offset.',
+    'Finds collections and fields by a part of their name, note or comment, ignoring case. If "next" is not null, continue with it as the offset.',
   access: 'reader',
   action: 'read',
   isLimited: true,
@@ -265,7 +265,7 @@ const findings = tool({
   name: 'findings',
   title: 'Explain findings',
   description:
-    'Explains a finding of a plan by its code: what it is, why it matters and the safer way. Without a code, lists all codes.',
+    'Explains a finding of a plan by its code: what it is, why it matters, and a safer alternative. Without a code, lists all codes.',
   access: 'reader',
   action: null,
   isLimited: true,
@@ -275,7 +275,7 @@ const findings = tool({
       return Promise.resolve(RULES.map(({ code: each, title, level }) => ({ code: each, title, level })));
     const rule = RULES.find((each) => each.code === code);
     if (rule === undefined)
-      throw new ToolError([{ message: 'No finding has this code. Call it without a code for a list.' }]);
+      throw new ToolError([{ message: 'No finding has this code. Call the tool without a code to list all codes.' }]);
     const { title, level, what, why, safer } = rule;
     return Promise.resolve({ code, title, level, what, why, safer });
   },
@@ -285,7 +285,7 @@ const verify = tool({
   name: 'verify',
   title: 'Verify the log and the database',
   description:
-    'Verifies the hash chain of the event log, and compares the log with the metadata rows and the catalog of PostgreSQL.',
+    'Verifies the hash chain of the event log, and compares the log with the metadata rows and the PostgreSQL catalog.',
   access: 'auditor',
   action: 'history',
   isLimited: false,

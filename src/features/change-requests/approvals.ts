@@ -133,7 +133,7 @@ export const reviseForApproval =
     return replaceBatch(batch, { events, also: keepDocuments(comment ? [comment] : []) });
   };
 
-/** Returns the approvals of a request, and tells which of them count now. */
+/** Returns the approvals of a request, and whether each of them counts now. */
 async function readJudgedApprovals(
   db: Queryable,
   request: Pick<ChangeRequest, 'proposal' | 'authors' | 'online'>,
@@ -274,7 +274,7 @@ export const requireApprovedPlan =
 const TIMES = { past: 60_000, future: 366 * 86_400_000 };
 
 /**
- * Requires that the change could be applied now, also by the policy.
+ * Requires that the change could be applied now, and that the policy allows it.
  * @param at ISO 8601
  */
 export const reviseForSchedule =

@@ -102,7 +102,7 @@ const proposedWith = (credential: RequestContext['credential']): Pick<ChangeUpda
 
 type TitleAndReason = Pick<ChangeUpdated, 'title' | 'reason'>;
 
-/** Updates the texts of a proposal. The requested change stays the same. */
+/** Updates the title and the reason of a proposal. The requested change stays the same. */
 export const planTextUpdate =
   (id: string, texts: TitleAndReason): Prepare<Recording> =>
   async (client) => {

@@ -44,7 +44,7 @@ import {
 } from '../../schema/change-requests/approvals.js';
 import { DEFAULT_POLICY, type Policy } from '../../schema/policy.js';
 
-/* Shows the reviews of a change request, with the texts stored outside the log. */
+/* Shows the reviews of a change request, with the comments stored outside the log. */
 
 interface ShownProposal {
   /** Position of the schema for which the proposal was written. */
@@ -56,7 +56,7 @@ interface ShownProposal {
   /** All users who changed the content of the request, and the users who issued their credentials. */
   authors: Cause['actor'][];
   /**
-   * Time of the last change of title or reason (ISO 8601). Earlier approvals refer to the former text. Null if never
+   * Time of the last change to title or reason (ISO 8601). Earlier approvals refer to the former text. Null if never
    * changed.
    */
   described_at: string | null;
@@ -140,7 +140,7 @@ function showProposal(
   };
 }
 
-/** Null if the text was erased. Such a comment no longer tells which change it was about. */
+/** Null if the text was erased. Such a comment no longer names the change that it was about. */
 const contentsOf = (document: Document | undefined): { comment: string; place?: ChangePlace } | null =>
   document?.content == null ? null : (JSON.parse(document.content) as { comment: string; place?: ChangePlace });
 

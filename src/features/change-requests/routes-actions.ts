@@ -107,7 +107,7 @@ export async function findChange(changes: FindChanges, call: Call<unknown>): Pro
 /** The message names nothing, because another user may have written the request. */
 export const requestOutsideScope = () =>
   outsideScope(
-    'This change request concerns more than the collections in the scope of this token, or its content was erased.',
+    'This change request affects more than the collections in the scope of this token, or its content was erased.',
   );
 
 /**

@@ -58,7 +58,7 @@ const step = z.strictObject({
   state: z.enum(['waiting', 'running', 'done']),
   done: z.number().min(0).max(1).nullable().describe('Progress. Null: not known'),
   phase: textOrNull.describe('The current step'),
-  rows: z.number().nullable().describe('The size of the work, as estimated by the statistics of PostgreSQL'),
+  rows: z.number().nullable().describe('The size of the work, as estimated by the PostgreSQL statistics'),
   bytes: z.number().nullable(),
   started_at: time.nullable(),
   milliseconds: z.number().nullable().describe('Duration including waits. Null: not finished'),
@@ -111,7 +111,7 @@ const proposal = z.strictObject({
         .enum(WHY_NOT)
         .nullable()
         .describe(
-          '`another way`: `online` has been changed since. `an issued credential`: by the log, another user issued the token or set the password',
+          '`another way`: `online` has been changed since. `an issued credential`: according to the log, another user issued the token or set the password',
         ),
     }),
   ),

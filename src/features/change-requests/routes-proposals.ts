@@ -270,7 +270,7 @@ function carryingOutRoutes(deps: HttpDeps): Route[] {
       method: 'post',
       path: '/changes/:id/prepare',
       operationId: 'prepareChange',
-      summary: 'Execute the slow steps of a change request, and wait before the rest',
+      summary: 'Execute the slow steps of a change request without applying it',
       access: 'admin',
       headers: NO_ACKNOWLEDGE,
       answers: { 200: data(actedOn), 202: data(actedOn) },

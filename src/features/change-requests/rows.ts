@@ -178,7 +178,7 @@ export interface ChangeFilter {
 
 export interface Approver {
   id: string;
-  /** Tells which requests the user may approve. `all` includes the user's own, if the policy allows that. */
+  /** Returns the requests that the user may approve. `all` includes the user's own, if the policy allows that. */
   may: 'none' | 'others' | 'all';
 }
 

@@ -153,7 +153,7 @@ function describeDifference({ field, member, expected, found, renamed_to: other,
     `  ${toOneLine(location)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`,
   ];
   for (const { sql, drops, inherited_by: descendants } of repair.database) {
-    const also = descendants === undefined ? '' : `, also from ${descendants.map(toOneLine).join(', ')}`;
+    const also = descendants === undefined ? '' : `, including from ${descendants.map(toOneLine).join(', ')}`;
     lines.push(`    database${drops ? ` (drops${also})` : ''}: ${sql}`);
   }
   for (const event of repair.log) lines.push(`    log: ${event.type} ${locationText(event)}`);

@@ -19,12 +19,12 @@ export const comparison = z
     ahead: z
       .int()
       .nullable()
-      .describe('Changes of this service that the environment lacks, without conflicts. Null if they are not known'),
+      .describe('Changes in this service that the environment lacks, without conflicts. Null if they are not known'),
     behind: z
       .int()
       .nullable()
       .describe('Changes of the environment that this service lacks, without conflicts. Null if they are not known'),
-    conflicts: z.int().describe('Changes that both made differently'),
+    conflicts: z.int().describe('Conflicting changes'),
     error: z
       .strictObject({ code: z.enum(FAILURES), message: z.string() })
       .nullable()

@@ -90,10 +90,10 @@ function requireJson({ statusCode = 0, headers }: IncomingMessage): void {
   if (statusCode >= 300 && statusCode < 400)
     throw failure(
       'unreachable',
-      `The environment answered ${statusCode}. Redirects are not followed. Enter the address that it redirects to.`,
+      `The environment responded with ${statusCode}. Redirects are not followed. Enter the address that it redirects to.`,
     );
   if (statusCode >= 500 || statusCode === 429)
-    throw failure('unreachable', `The environment answered ${statusCode}. Try again later.`);
+    throw failure('unreachable', `The environment responded with ${statusCode}. Try again later.`);
   if (statusCode !== 200 || mediaType(headers['content-type']).type !== 'application/json')
     throw failure('not_this_service', NOT_THIS_SERVICE);
 }

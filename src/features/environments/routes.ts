@@ -26,7 +26,7 @@ import type { EnvironmentRow } from './rows.js';
 
 const settings = {
   name,
-  url: z.string().max(2_048).describe('https. http only for networks in WEBHOOK_PRIVATE_NETWORKS'),
+  url: z.string().max(2_048).describe('Must use https. http is allowed only for networks in WEBHOOK_PRIVATE_NETWORKS'),
   token: z
     .string()
     .max(4_096)
@@ -67,7 +67,7 @@ function shown(environment: EnvironmentRow, comparer: Comparer) {
   return { ...row, base: base && { log: base.log, position: base.position }, comparison: comparer.latest(environment) };
 }
 
-/** Commits a change of an environment together with its event. */
+/** Commits a change to an environment together with its event. */
 function record<T>(
   { pipeline }: Pick<HttpDeps, 'pipeline'>,
   call: Call<unknown>,
@@ -89,7 +89,7 @@ function readingRoutes({ environments }: HttpDeps, comparer: Comparer): Route[] 
       operationId: 'listEnvironments',
       summary: 'List environments with their last comparison, and start those that are due',
       description:
-        'The response never waits for an environment. Results are at most 10 seconds old when it is repeated.',
+        'The response never waits for an environment. If you repeat the request, results are at most 10 seconds old.',
       access: 'admin',
       query: noQuery,
       answers: { 200: data(z.array(answers.environment)) },
@@ -190,8 +190,9 @@ function mergeRoute(deps: HttpDeps, remotes: Remotes): Route {
     method: 'post',
     path: `${ONE}/merge`,
     operationId: 'mergeEnvironment',
-    summary: 'Compute the changes of an environment since the last common schema, as a diff of the current schema',
-    description: 'The response is that of `/schema/merge`. It changes nothing, and can be sent to apply.',
+    summary: 'Compute the changes in an environment since the last common schema, as a diff from the current schema',
+    description:
+      'The response is that of `/schema/merge`. The request changes nothing. You can send the response to `/schema/apply`.',
     body: jsonBody(merge, { optional: true, example: { resolve: [] } }),
     answers: { 200: diff },
     errors: ['NOT_FOUND', 'INVALID_STATE', 'MERGE_CONFLICT', 'IN_USE', 'ALREADY_EXISTS', 'DATABASE_REFUSED'],
@@ -200,7 +201,7 @@ function mergeRoute(deps: HttpDeps, remotes: Remotes): Route {
       const environment = unwrap(await environments.get(idOf(call)));
       const ours = await store.atHead(call.head);
       try {
-        // The release must be equal. A token with a scope of collections is rejected: it would get a part of the schema.
+        // The release must be equal. A token that is limited to collections is rejected: it would get a part of the schema.
         await remotes.info(environment);
         const { document } = await remotes.current(environment, ours.position);
         const base = await baseOf(environment, ours);

@@ -22,7 +22,7 @@ import { repairDrift } from '../drift/repair.js';
 
 /* The progress of each projection, its failure, and how to resolve it. */
 
-/** Tell how an operator can resume a stopped projection. */
+/** Explain how an operator can resume a stopped projection. */
 
 interface StoppedIndex {
   collection: string;
@@ -37,15 +37,15 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '54000': 'A value is too large for such an index. Shorten it, or remove the index',
   '57014': 'The build was canceled. Check statement_timeout on the server',
   '55P03': 'Another session holds a lock on the table. Wait until it ends',
-  '40P01': 'The build was ended by a deadlock. Try again',
-  '53': 'The server has too little disk, memory or too few connections. Free some',
-  '58': 'The operating system of the server reported an error. See the log of PostgreSQL',
+  '40P01': 'A deadlock canceled the build. Try again',
+  '53': 'The server is out of disk space, memory or connections. Free some',
+  '58': 'The operating system of the server reported an error. See the PostgreSQL log',
   XX: 'PostgreSQL reported an internal error. See its log',
 };
 
 /** Returns sentences that describe the remedy and how to resume. */
 export function nextStep(projection: string, { collection, field, sqlstate }: StoppedIndex): string {
-  const remedy = remedyOf(sqlstate) ?? 'Fix what the message names';
+  const remedy = remedyOf(sqlstate) ?? 'Fix the problem that the message names';
   const giveUp =
     field === null ? '' : ` To remove the index, set schema.is_indexed of ${collection}.${field} to false.`;
   return (

@@ -64,7 +64,7 @@ async function findDisagreement(
   const { position, collection } = entry;
   const why = await reasonToKeep(client, entry, command);
   if (why === null) return null;
-  return { code: 'IN_USE', message: `The deleted object of position ${position} was not purged: ${why}.`, collection };
+  return { code: 'IN_USE', message: `The deleted object at position ${position} was not purged: ${why}.`, collection };
 }
 
 async function reasonToKeep(

@@ -82,7 +82,7 @@ const stillThere =
   };
 
 function dropped({ position, collection }: TrashEntry): Problem {
-  const message = `The deleted object of position ${position} was dropped by hand. It cannot be restored, only purged.`;
+  const message = `The deleted object at position ${position} was dropped by hand. It cannot be restored, only purged.`;
   return { code: 'NOT_FOUND', message, collection };
 }
 
@@ -233,7 +233,7 @@ async function countOf(client: pg.ClientBase, rows: Sql): Promise<number> {
 interface RestoreFieldOptions extends RestoreOptions {
   /** The managed schema. */
   schema: string;
-  /** Tells what to do about rows without a value if the column requires one. `ignore` does not read the rows. */
+  /** Decides what happens to rows without a value if the column requires one. `ignore` does not read the rows. */
   nulls: 'reject' | 'report' | 'ignore';
 }
 

@@ -17,8 +17,8 @@ export const trashEntry = z
     rows: z
       .int()
       .nullable()
-      .describe('Number of rows at the deletion, as estimated by the statistics of PostgreSQL. Null: there were none'),
-    bytes: z.int().nullable().describe('Size on disk at the deletion'),
+      .describe('Number of rows when it was deleted, as estimated by the PostgreSQL statistics. Null: there were none'),
+    bytes: z.int().nullable().describe('Size on disk when it was deleted'),
     publications: z
       .array(text)
       .describe(

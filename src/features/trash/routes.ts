@@ -86,7 +86,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       method: 'get',
       path: ONE,
       operationId: 'getTrash',
-      summary: 'Retrieve a deleted object of the trash',
+      summary: 'Retrieve a deleted object from the trash',
       access: 'auditor',
       query: noQuery,
       answers: { 200: data(trashEntry) },
@@ -119,7 +119,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
       access: 'admin',
       query: changeQuery,
       description:
-        'Before the retention period is over, the policy judges it like a deletion with `purge`: by `LOSES_DATA` and `DATA_NOT_KEPT`, under all names of the collection.',
+        'Before the retention period is over, the policy treats it like a deletion with `purge`: by `LOSES_DATA` and `DATA_NOT_KEPT`, under all names of the collection.',
       answers: { 204: null },
       changes: true,
       handle: async (call) =>
@@ -138,7 +138,7 @@ export function trashRoutes(deps: HttpDeps): Route[] {
 /** Returns the position of the deletion from the path. */
 function positionOf({ params: { position = '' } }: Call<unknown>): number {
   if (!isPosition(position))
-    throw invalidQuery('position', 'An object of the trash is identified by the position of its deletion, an integer.');
+    throw invalidQuery('position', 'An object in the trash is identified by the position of its deletion, an integer.');
   return Number(position);
 }
 

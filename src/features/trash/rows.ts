@@ -149,7 +149,7 @@ SELECT e.type, e.position::float8 AS position, ${shownTime('e.occurred_at')} AS 
 export async function notInTrash(db: Queryable, position: number): Promise<Problem> {
   const { rows } = await db.query<TrashOutcome>(BECAME, [String(position)]);
   const [became] = rows;
-  const what = `The trash contains no deletion of position ${position}`;
+  const what = `The trash contains no deletion at position ${position}`;
   if (became === undefined) return { code: 'NOT_FOUND', message: `${what}.` };
   const purged = became.type === 'trash.purged';
   const message = `${what}: it was ${purged ? 'purged' : 'restored'} at ${became.at} by position ${became.position}.`;

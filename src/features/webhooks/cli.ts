@@ -66,7 +66,7 @@ export async function test(invocation: Invocation): Promise<ExitCode> {
   const { id } = await find(invocation);
   const result = await requestData(invocation, 'testWebhook', { params: { id } });
   const { status, milliseconds, error } = result;
-  show(invocation, result, () => error ?? `The receiver answered ${status} after ${milliseconds} ms.`);
+  show(invocation, result, () => error ?? `The receiver responded with ${status} after ${milliseconds} ms.`);
   return error === null ? 0 : 1;
 }
 
@@ -86,7 +86,7 @@ export async function rotate(invocation: Invocation): Promise<ExitCode> {
   const body = hours === undefined ? {} : { overlap_hours: Number(hours) };
   const changed = await send(invocation, 'rotateWebhookSecret', { params: { id }, body });
   const until = changed.old_secret_until;
-  const overlap = until === null ? '' : ` The former secret also signs until ${until}.`;
+  const overlap = until === null ? '' : ` Until ${until}, requests are also signed with the former secret.`;
   showSecret(invocation, changed, `The webhook "${toOneLine(changed.name)}" has a new secret.${overlap}`);
   return 0;
 }

@@ -50,7 +50,7 @@ export interface Webhooks {
   create(webhook: NewWebhook): WebhookChange<WebhookRow & { secret: string }>;
   update(id: string, changes: WebhookChanges): WebhookChange<WebhookRow>;
   remove(id: string): WebhookChange<null>;
-  /** @param overlap hours during which the former secret also signs */
+  /** @param overlap hours during which requests are also signed with the former secret */
   rotateSecret(id: string, overlap: number): WebhookChange<WebhookRow & { secret: string }>;
   /** Delivers the events from `position` on again. */
   replay(id: string, position: number): WebhookChange<WebhookRow>;

@@ -42,7 +42,7 @@ export function eventMessage(format: Format, text: string, origin: string): Mess
     type: TYPE_PREFIX + type,
     subject: subjectOf(event),
     time: event.occurred_at,
-    // The sequence extension of CloudEvents compares sequences as texts, so the number is padded.
+    // The sequence extension of CloudEvents compares sequences as strings, so the number is padded.
     sequence: String(position).padStart(16, '0'),
   };
   const whole = JSON.stringify({ ...about, datacontenttype: 'application/json', data });

@@ -29,7 +29,7 @@ export const webhook = z
     failing_since: time.nullable(),
     next_attempt_at: time.nullable(),
     last_error: z.string().nullable(),
-    old_secret_until: time.nullable().describe('Until then the former secret also signs'),
+    old_secret_until: time.nullable().describe('Until then, requests are also signed with the former secret'),
     created_at: time,
   })
   .meta({ id: 'Webhook' });

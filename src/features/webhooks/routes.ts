@@ -35,7 +35,7 @@ const pattern = z.string().min(1).max(200);
 
 const settings = {
   name,
-  url: z.string().max(2_048).describe('https. http only for networks in WEBHOOK_PRIVATE_NETWORKS'),
+  url: z.string().max(2_048).describe('Must use https. http is allowed only for networks in WEBHOOK_PRIVATE_NETWORKS'),
   format: z.enum(FORMATS),
   types: z.array(type).min(1).max(50).describe('Event types, or patterns with `*`'),
   collections: z.array(pattern).min(1).max(100).nullable().describe('Names of collections, or patterns with `*`'),
@@ -48,7 +48,12 @@ const newWebhook = z.strictObject({
 });
 const webhookChanges = z.strictObject({ ...settings, enabled: z.boolean() }).partial();
 const rotation = z.strictObject({
-  overlap_hours: z.int().min(0).max(720).default(24).describe('Hours during which the former secret also signs'),
+  overlap_hours: z
+    .int()
+    .min(0)
+    .max(720)
+    .default(24)
+    .describe('Hours during which requests are also signed with the former secret'),
 });
 const replayed = z.strictObject({ position: z.int().min(1).describe('The first position to deliver') });
 
@@ -69,7 +74,7 @@ export function webhookRoutes(deps: HttpDeps): Route[] {
 
 const idOf = ({ params }: Call<unknown>): string => params['id'] ?? '';
 
-/** Commits a change of a webhook together with its event. */
+/** Commits a change to a webhook together with its event. */
 function record<T>(
   { pipeline }: Pick<HttpDeps, 'pipeline'>,
   call: Call<unknown>,
@@ -155,7 +160,7 @@ function changingRoutes(deps: HttpDeps): Route[] {
       path: ONE,
       operationId: 'updateWebhook',
       summary: 'Update, enable or disable a webhook',
-      description: 'An enabled webhook continues after its position, and its failures are forgotten.',
+      description: 'An enabled webhook continues after its position, and its failure count is reset.',
       body: jsonBody(webhookChanges, { example: { enabled: true } }),
       answers: { 200: data(answers.webhook) },
       errors: ['ALREADY_EXISTS', 'INVALID_STATE'],

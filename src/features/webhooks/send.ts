@@ -226,16 +226,16 @@ function pauseOf({ headers }: IncomingMessage): number | null {
 
 function faultOf(status: number): string | null {
   if (status >= 200 && status < 300) return null;
-  if (status === 410) return 'The receiver answered 410 (Gone).';
+  if (status === 410) return 'The receiver responded with 410 (Gone).';
   if (status >= 300 && status < 400)
-    return `The receiver answered ${status}. Redirects are not followed. Set the address that it redirects to.`;
-  return `The receiver answered ${status}.`;
+    return `The receiver responded with ${status}. Redirects are not followed. Set the address that it redirects to.`;
+  return `The receiver responded with ${status}.`;
 }
 
 const CLOSED = 'closed the connection without a response.';
 const UNREACHABLE = 'cannot be reached.';
 
-/** The ends of sentences about a server, by error code. */
+/** Sentence endings about a server, by error code. */
 const PREDICATES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused the connection.',
   ECONNRESET: CLOSED,

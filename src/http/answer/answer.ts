@@ -135,7 +135,7 @@ export function failureAnswer(
     return refusalAnswer([environment]);
   }
   logger.error('request failed', { request_id: requestId, error });
-  const message = 'Internal error. Look for this request id in the log of the service.';
+  const message = 'Internal error. Look for this request id in the service log.';
   return refusalAnswer([{ code: 'INTERNAL', message, details: { request_id: requestId } }]);
 }
 
@@ -145,7 +145,7 @@ const BYTES_PER_VALUE = 2;
 /**
  * Checks that clients can send a diff back in order to apply it.
  * @param limit maximum number of bytes of a schema document in a body
- * @param advice a sentence that tells what to do if the diff is too large
+ * @param advice a sentence that says what to do if the diff is too large
  * @throws RejectedError CONTENT_TOO_LARGE
  */
 export async function requireSendable(diff: Buffer, limit: number, advice: string): Promise<void> {

@@ -59,7 +59,7 @@ function* yamlTexts(document: object): Generator<string, void, void> {
   }
 }
 
-/** Indents the lines of a text. Empty lines belong to strings and are not changed. */
+/** Indents the lines of a string. Empty lines belong to strings and are not changed. */
 const indented = (text: string): string => text.replace(/^(?=[^\n])|(?<=\n)(?=[^\n])/g, '  ');
 
 export const EXPORTS = ['csv', 'csv_utf8', 'json', 'xml', 'yaml'] as const;

@@ -220,7 +220,7 @@ function tooLarge(limit: number): RejectedError {
 }
 
 const stalled = (stallMs: number): RejectedError =>
-  timedOut(`No data of the body has arrived for ${Math.round(stallMs / 1000)} seconds.`);
+  timedOut(`No body data has arrived for ${Math.round(stallMs / 1000)} seconds.`);
 
 const tooSlow = (bytesPerSecond: number): RejectedError =>
   timedOut(

@@ -199,7 +199,7 @@ interface ChangeOptions<N extends OperationName, C extends CommandOf<N>> {
 }
 
 /**
- * Returns the response to a rejected change. A problem can concern another collection than the change itself, for
+ * Returns the response to a rejected change. A problem can be in a different collection than the change itself, for
  * example if the policy blocks a finding there.
  */
 const refusalTo = (caller: Pick<Caller, 'credential'>, problems: readonly Problem[]): Answer =>

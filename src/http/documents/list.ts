@@ -85,7 +85,7 @@ export function* arrayTexts<T>(items: readonly T[], textOf: (item: T) => string)
 
 /**
  * Yields the JSON of the response.
- * @param texts the JSON of every item, in order. Empty texts are skipped
+ * @param texts the JSON of every item, in order. Empty strings are skipped
  */
 export function* listTexts(texts: Texts, { offset, limit, meta, fields }: ListQuery): Generator<string, void, void> {
   const end = limit === undefined ? Infinity : offset + limit;
@@ -142,7 +142,7 @@ interface Reading<Query> extends Omit<Documentation, 'validated'> {
 
 interface ListRoute<Query> extends Reading<Query> {
   /**
-   * Yields the JSON of every item, in order. Empty texts are skipped.
+   * Yields the JSON of every item, in order. Empty strings are skipped.
    * @throws RejectedError
    */
   texts: (state: State, call: Call<Query>) => Texts;
@@ -157,7 +157,7 @@ interface ListRoute<Query> extends Reading<Query> {
 const isWhole = ({ offset, limit, meta, fields }: ListQuery): boolean =>
   offset === 0 && limit === undefined && meta === undefined && fields === undefined;
 
-/** Creates a route for readers. The page is selected from the texts, so `texts` ignores pagination. */
+/** Creates a route for readers. The page is selected from the strings, so `texts` ignores pagination. */
 export function listRoute<Query extends ListQuery>(
   deps: Deps,
   { key, texts, pieces, ...spec }: ListRoute<Query>,

@@ -22,7 +22,7 @@ const text: JsonSchema = { type: 'string' };
 const WRITE_PARAMETERS: Readonly<Record<WriteHeader, Header>> = {
   'Idempotency-Key': {
     description:
-      'A repeated request of the same user within 24 hours gets the first response and is not executed again',
+      'A repeated request from the same user within 24 hours gets the first response and is not executed again',
     schema: { ...text, minLength: 1, maxLength: 255 },
   },
   'If-Match': {
@@ -53,7 +53,7 @@ const READ_PARAMETERS: Readonly<Record<string, Header>> = {
 };
 
 const HEADERS: Readonly<Record<string, Header>> = {
-  'X-Request-Id': { description: 'The id of the request if it is valid, else a new one', schema: text },
+  'X-Request-Id': { description: 'The id of the request if it is valid, otherwise a new one', schema: text },
   'X-Log-Position': { description: 'The position of the log that the response reflects', schema: { type: 'integer' } },
   'X-Log-Lag': {
     description:
@@ -267,14 +267,14 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Views, materialized views, functions, procedures, aggregates, triggers, policies, row security, statistics objects, rules, privileges, table options and sequences, only with OBJECTS=on',
   schema: 'The whole schema: snapshot, diff, apply, adopt, drift',
   trash: 'Deleted objects that can be restored',
-  policy: 'The rules for changes of the schema',
+  policy: 'The rules for schema changes',
   changes: 'Change requests: proposals for review, and online changes',
   auth: 'Log in and log out',
   users: 'Users and their API tokens',
   sessions: 'Sessions of users',
   webhooks: 'Programs that receive events, and the deliveries to them',
   environments: 'Other instances of the service, and the comparison with their schemas',
-  mcp: 'Tools of agents, over the Model Context Protocol',
+  mcp: 'Tools for agents, over the Model Context Protocol',
   history: 'The event log: what changed, when, by whom and why, and the schema at any point in time',
   projections: 'Data that the service computes from the log: its progress and its correctness',
   server: 'The service itself',
@@ -354,20 +354,23 @@ function operationOf(route: Route, components: Components): JsonSchema {
 
 function describeAccess({ access, action, collections, stricter }: Route): string {
   if (access === 'anyone') return 'Requires no token.';
-  const role = `Requires the role ${access}${stricter === undefined ? '' : `, ${stricter.words} ${stricter.access}`}.`;
+  const role = `Requires the role ${access}${stricter === undefined ? '' : `; ${stricter.words}, the role ${stricter.access}`}.`;
   if (action === null) return role;
-  if (action === 'unscoped') return `${role} A token with a scope cannot send this request.`;
+  if (action === 'unscoped') return `${role} Scoped tokens cannot be used.`;
   const needed = action === 'personal' ? 'operate' : action;
-  const people = action === 'personal' ? ' The token of a pipeline cannot send this request.' : '';
-  const more = stricter === undefined || stricter.action === action ? '' : `, ${stricter.words} \`${stricter.action}\``;
-  return `${role} A token with a scope needs the action \`${needed}\`${more}.${people} ${COLLECTIONS[collections ?? 'rejected']}`;
+  const people = action === 'personal' ? ' Pipeline tokens cannot be used.' : '';
+  const more =
+    stricter === undefined || stricter.action === action
+      ? ''
+      : `; ${stricter.words}, the action \`${stricter.action}\``;
+  return `${role} A scoped token needs the action \`${needed}\`${more}.${people} ${COLLECTIONS[collections ?? 'rejected']}`;
 }
 
 const COLLECTIONS = {
-  rejected: 'A token with a scope of collections cannot send this request.',
-  none: 'A scope of collections does not matter.',
-  filtered: 'With a scope of collections, the request concerns only these.',
-  judged: 'With a scope of collections, the change may concern only these.',
+  rejected: 'Tokens that are limited to collections cannot be used.',
+  none: 'Tokens that are limited to collections can be used.',
+  filtered: 'A token that is limited to collections reads only these.',
+  judged: 'A token that is limited to collections can change only these.',
 } as const;
 
 function requestBody(body: BodySpec<unknown>, components: Components): JsonSchema {

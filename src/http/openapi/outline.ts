@@ -237,7 +237,7 @@ function typeOf(schema: JsonSchema): string {
   return named.join(' or ') || 'any JSON';
 }
 
-/** Returns a text for an object. A small object is shown completely. */
+/** Returns a string for an object. A small object is shown completely. */
 function objectType(schema: JsonSchema): string {
   const members = membersOf(schema);
   if (members.length > 4) return 'object';

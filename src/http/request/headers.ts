@@ -139,7 +139,7 @@ function headerText(req: IncomingMessage, name: string): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
 }
 
-/* Write CORS headers. They tell which origins may call the API, and which headers they may send and read. */
+/* Write CORS headers. They name the origins that may call the API, and which headers they may send and read. */
 
 /** The response headers of the service that scripts may read, in addition to those that every script may read. */
 const EXPOSED = [

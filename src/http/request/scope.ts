@@ -161,5 +161,5 @@ export const outsideScope = (message: string): RejectedError => scopeRefused(mes
  */
 export function requireUnlimited(caller: Pick<Caller, 'credential'>, subject: string): void {
   if (collectionScopeOf(caller) === undefined) return;
-  throw outsideScope(`${subject} require a token without a scope of collections.`);
+  throw outsideScope(`${subject} require a token that is not limited to collections.`);
 }

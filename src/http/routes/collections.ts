@@ -91,7 +91,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
     operationId: 'getSample',
     summary: `Retrieve ${SAMPLE_ROWS} rows of its table, with the values as text`,
     description:
-      'The rows have no order. Values of the fields in `hidden` are left out: passwords and other hashes, concealed and binary values. Values with more than 500 characters end with `…`. 403 with `SAMPLES=off`.',
+      'The rows have no order. Values of the fields in `hidden` are omitted: passwords and other hashes, concealed and binary values. Values with more than 500 characters end with `…`. 403 with `SAMPLES=off`.',
     access: 'auditor',
     action: 'read',
     collections: 'filtered',
@@ -101,7 +101,7 @@ const readingRoutes = (deps: HttpDeps, texts: CollectionTexts): Route[] => [
   }),
 ];
 
-/** @throws RejectedError NOT_FOUND, also for folders */
+/** @throws RejectedError NOT_FOUND, including for folders */
 function requireTable(state: State, name: string): CollectionNode {
   const node = state.collections.get(name);
   if (node === undefined) throw new RejectedError([missingCollection(state, name)]);
@@ -111,7 +111,7 @@ function requireTable(state: State, name: string): CollectionNode {
   return node;
 }
 
-/** @throws RejectedError NOT_FOUND, also for folders and for tables dropped by hand */
+/** @throws RejectedError NOT_FOUND, including for folders and for tables dropped by hand */
 async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { params, head }: Call<unknown>) {
   const name = params['id'] ?? '';
   const state = await store.atHead(head);
@@ -121,7 +121,7 @@ async function tableAnswer({ store, pool, config: { schema } }: HttpDeps, { para
   if (table === undefined) {
     throw refused(
       'NOT_FOUND',
-      `The table of collection ${JSON.stringify(name)} is missing in the database. Check for drift.`,
+      `The table of collection ${JSON.stringify(name)} is missing from the database. Check for drift.`,
     );
   }
   return largeJsonAnswer({ data: table });
@@ -133,7 +133,7 @@ const HIDDEN_SPECIALS: ReadonlySet<string> = new Set(['hash', 'conceal', 'encryp
 const isHidden = ({ type, meta }: Field): boolean =>
   HIDDEN_TYPES.has(type) || (meta.special ?? []).some((special) => HIDDEN_SPECIALS.has(special));
 
-/** @throws RejectedError FORBIDDEN with SAMPLES=off; NOT_FOUND, also for folders */
+/** @throws RejectedError FORBIDDEN with SAMPLES=off; NOT_FOUND, including for folders */
 async function sampleAnswer({ store, pool, config }: HttpDeps, { params, head }: Call<unknown>) {
   if (!config.samples) throw refused('FORBIDDEN', 'This service shows no sample rows (SAMPLES=off).');
   const name = params['id'] ?? '';

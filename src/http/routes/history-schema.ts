@@ -96,7 +96,8 @@ function diffRoute({ history, config: { maxBody } }: HttpDeps, pointAt: PointAt)
     method: 'get',
     path: '/history/diff',
     operationId: 'diffMoments',
-    summary: 'Compute the changes between two points in time. From now, the response can be applied to go back',
+    summary:
+      'Compute the changes between two points in time. If `from` is `now`, the response can be applied to go back',
     access: 'author or auditor',
     action: 'history',
     query: diffQuery,

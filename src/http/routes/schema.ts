@@ -115,7 +115,8 @@ function diffRoute(deps: HttpDeps): Route {
     path: '/schema/diff',
     operationId: 'diffSnapshot',
     summary: 'Compute the diff from the schema to a snapshot',
-    description: 'The response can be sent to apply. With `force`, snapshots of other services are accepted too.',
+    description:
+      'You can send the response to `/schema/apply`. With `force`, snapshots from other services are accepted too.',
     access: 'author',
     action: 'read',
     collections: 'filtered',
@@ -217,8 +218,8 @@ export function typesRoutes(deps: HttpDeps): Route[] {
     method: 'get',
     path: '/schema/types',
     operationId: 'getTypes',
-    summary: 'Generate type definitions of the schema',
-    description: 'The first line contains the hash of the schema. Equal schemas yield equal bytes.',
+    summary: 'Generate type definitions for the schema',
+    description: 'The first line contains the hash of the schema. The same schema always produces the same bytes.',
     access: 'admin',
     action: 'read',
     collections: 'filtered',
@@ -275,7 +276,7 @@ export const mergeRequest = z
     resolve: z
       .array(z.strictObject({ place: mergePlace, take: z.enum(['ours', 'theirs']) }))
       .optional()
-      .describe('Resolutions of conflicts of an earlier response'),
+      .describe('Resolutions of the conflicts in an earlier response'),
   })
   .meta({ id: 'Merge' });
 
@@ -291,10 +292,10 @@ export function mergeRoutes(deps: HttpDeps): Route[] {
     method: 'post',
     path: '/schema/merge',
     operationId: 'mergeSnapshot',
-    summary: 'Compute the changes of a snapshot since its base, as a diff of the current schema',
+    summary: 'Compute the changes in a snapshot since its base, as a diff from the current schema',
     description:
       'A three-way merge by member: `base` is the base of the snapshot `theirs` (a position, a time, or a snapshot), `ours` is the current schema or one at another point in time. ' +
-      'The response can be sent to apply. If both sides changed a member differently: 409 with every conflict, its place and the three values. `resolve` chooses a side for a place.',
+      'You can send the response to `/schema/apply`. If both sides changed a member differently, the response is 409 with every conflict, its place and the three values. `resolve` chooses a side for a place.',
     access: 'author',
     action: 'read',
     collections: 'filtered',

@@ -28,7 +28,7 @@ const READINESS: readonly (Pick<Documentation, 'operationId' | 'summary'> & { pa
     path: '/server/ready',
     operationId: 'getReady',
     summary:
-      'Check that the service can work, or on a standby that it can read. 503 if not. For readiness probes and load balancers',
+      'Check that the service is ready to serve requests, or reads on a standby. Responds with 503 if not. For readiness probes and load balancers',
   },
   { path: '/server/health', operationId: 'getHealth', summary: 'Same as /server/ready' },
 ];
@@ -79,7 +79,7 @@ export function serverRoutes({ health, doctor, store, config }: HttpDeps): Route
       operationId: 'examine',
       summary:
         'Run the checks of `dps doctor`: settings, privileges, the log and the projections. Each finding says how to fix it',
-      description: 'It reads the whole log and returns the findings of the command line. It changes nothing.',
+      description: 'It reads the whole log and returns the same findings as the command. It changes nothing.',
       access: 'auditor',
       action: 'operate',
       query: noQuery,

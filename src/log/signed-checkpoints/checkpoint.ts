@@ -84,7 +84,7 @@ export function parseNoteKey(text: string): NoteKey {
  */
 const KEYS = /[^\p{White_Space}\p{C}+"',]{1,255}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}(?![A-Za-z0-9+/=])/gu;
 
-/** Returns all public keys in a text, which may be JSON. @throws NoteError if a key is damaged or there is none */
+/** Returns all public keys in a string, which may be JSON. @throws NoteError if a key is damaged or there is none */
 export function parseNoteKeys(text: string): NoteKey[] {
   const keyTexts = text.match(KEYS) ?? [];
   if (keyTexts.length === 0) throw new NoteError('contains no public key of the form name+id+key');
@@ -139,7 +139,7 @@ function decodeBase64(text: string): Buffer | null {
 
 /**
  * Returns the key among `keys` that signed the note. Signatures of other keys are ignored, as the format requires.
- * @throws NoteError if no key signed it, or if a signature of one of the keys is wrong
+ * @throws NoteError if no key signed it, or if a signature of one of the keys is invalid
  */
 export function verifyNote(note: Note, keys: readonly NoteKey[]): NoteKey {
   let signer: NoteKey | undefined;

@@ -93,7 +93,7 @@ async function differenceTo(log: LogView, { origin, position, hash }: Checkpoint
   const there = await log.hashAt(position);
   if (there === hash && beginning === origin) return undefined;
   const why = await describeAcknowledgement(log, position);
-  if (there === hash) return `it names another log (${origin}) than the one with this hash (${beginning})`;
+  if (there === hash) return `it names a different log (${origin}) than the log with this hash (${beginning})`;
   if (beginning !== origin) {
     return `the log is a different one (${beginning}): it was rewritten from its beginning, or it is not the signed log (${origin})${why}`;
   }

@@ -138,7 +138,7 @@ async function run<C>(attempting: Attempt<C>): Promise<Outcome<C>> {
 const REVOKED: Problem = {
   code: 'FORBIDDEN',
   message:
-    'The API token of this pipeline ended while the request waited: it expired or was revoked, or its trust rule changed. Nothing was changed.',
+    'The API token of this pipeline became invalid while the request waited: it expired or was revoked, or its trust rule changed. Nothing was changed.',
 };
 
 /** Carries out a change in one flight. Returns undefined, with nothing changed, if that is not possible. */

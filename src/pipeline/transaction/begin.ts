@@ -167,7 +167,7 @@ const tokenExists = (id: string): Parameterised => ({
 });
 
 /**
- * Returns the tables without inheriting tables. The query covered only the default schema, so tables of other schemas
+ * Returns the tables that have no inheriting tables. The query covered only the default schema, so tables of other schemas
  * are left out.
  */
 function filterChildless(

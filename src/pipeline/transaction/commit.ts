@@ -211,7 +211,7 @@ export function createCommitsInDoubt(options: PipelineOptions): CommitsInDoubt {
 
 function createEarlierUnknownProblem(): Problem {
   return unavailableProblem(
-    'The database cannot tell yet whether an earlier change was committed. Nothing was changed. Try again shortly.',
+    'It is not yet known whether an earlier change was committed. Nothing was changed. Try again shortly.',
   );
 }
 

@@ -88,7 +88,7 @@ export const findHeldConflicts = (held: readonly HeldCollections[], { id, collec
 function createInUseProblem(collection: string, change: string): Problem {
   return {
     code: 'IN_USE',
-    message: `Change request ${change} is preparing a change of ${JSON.stringify(collection)}. Wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
+    message: `Change request ${change} is preparing a change to ${JSON.stringify(collection)}. Wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
     collection,
     details: { change },
   };

@@ -167,7 +167,7 @@ interface JudgedBatch {
 }
 
 /**
- * Returns the change of the schema or the policy that must be judged. That happens now, when its preparation begins, or
+ * Returns the change to the schema or the policy that must be judged. That happens now, when its preparation begins, or
  * at its scheduled time. Undefined if there is none, for example if a request is only opened.
  */
 function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {

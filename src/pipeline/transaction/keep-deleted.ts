@@ -431,7 +431,7 @@ function createKeptTable(
 
 const PURGE = 'Use "purge" to drop it immediately.';
 
-/** Tells clients which option permits the change. */
+/** Names the option that permits the change, for clients. */
 const NEEDS_PURGE = { option: 'purge' } as const;
 
 /** Finds objects that the role may drop but not move. A missing table has nothing to keep. */

@@ -1,4 +1,4 @@
-/** Runs the DDL of a batch and interprets errors of PostgreSQL. */
+/** Runs the DDL of a batch and interprets PostgreSQL errors. */
 import type pg from 'pg';
 import { HAS_OTHER_TYPE } from '../../features/trash/rows.js';
 import type { Problem } from '../../kernel/problem.js';

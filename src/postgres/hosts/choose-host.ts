@@ -21,11 +21,11 @@ export interface Hosts {
   of(host: Host): string;
   /** Registers a connection to `host`, which is closed when another host is chosen. */
   joined(client: pg.Client, host: Host): void;
-  /** Makes the next connection check the chosen host again, after a connection to it failed. */
+  /** Forces the next connection to check the chosen host again, after a connection to it failed. */
   doubt(): void;
   /** The address with its first host, for properties that all hosts share. */
   any: string;
-  /** Sets the logger for later changes of the host. */
+  /** Sets the logger for later switches of the host. */
   tell(logger: Logger): void;
 }
 

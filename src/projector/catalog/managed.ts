@@ -38,7 +38,7 @@ export function requireManaged({
     .map((name) => `"${name}"`);
   const more = names.length > some.length ? ` and ${names.length - some.length} more` : '';
   throw new OperatorError(
-    `The schema "${missing}" is missing in DB_SCHEMAS, and the log has collections there: ${some.join(', ')}${more}. Add it to DB_SCHEMAS.`,
+    `The schema "${missing}" is missing from DB_SCHEMAS, and the log has collections there: ${some.join(', ')}${more}. Add it to DB_SCHEMAS.`,
   );
 }
 

@@ -24,7 +24,7 @@ export interface ObjectUse {
   name: string;
   /** Null for the relation as a whole. */
   column: string | null;
-  /** True if the object uses only the row type, which changes of columns and keys do not affect. */
+  /** True if the object uses only the row type, which changes to columns and keys do not affect. */
   isRowType?: boolean;
   /** The id of the rule of the view that uses it. Null or absent if the view itself does. */
   rule?: string | null;

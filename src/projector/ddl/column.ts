@@ -41,7 +41,7 @@ export function defaultExpression(field: Field, schema: ColumnSchema): Sql | nul
 /**
  * Returns the literal of a value in normal form. A quoted literal without a type works for every type: PostgreSQL reads
  * '5', 'true' and '{"a":1}' as the column's type. This code therefore does not format numbers. A string is the text
- * itself, also in json columns.
+ * itself, even in json columns.
  */
 export const valueLiteral = (value: Json): Sql => literal(typeof value === 'string' ? value : JSON.stringify(value));
 

@@ -1,4 +1,4 @@
-/* Describes, for each catalog of PostgreSQL, which rows are objects and what the server prints for them. */
+/* Describes, for each PostgreSQL catalog, which rows are objects and what the server prints for them. */
 import { KINDS, OBJECT_KINDS, type ObjectKind } from '../../schema/model/objects.js';
 import {
   HAS_ROW_SECURITY,
@@ -32,7 +32,7 @@ interface CatalogRows {
   from: Sql;
   /** The condition that a row is an object. */
   where: Sql;
-  /** The id, for comparison with a text. A cast of a name to text would prevent the use of its index. */
+  /** The id, for comparison with a string. A cast of a name to text would prevent the use of its index. */
   id: Sql;
   /** The text that the server prints for the object. It changes if the definition changes. */
   printed: Sql;

@@ -247,7 +247,7 @@ const ON_ROUTINES: Sql = sql`
 export const PRIVILEGES_FROM: Sql = sql`(${ON_TABLES} UNION ALL ${ON_ROUTINES}) granted
     JOIN pg_catalog.pg_namespace n ON n.oid = granted.namespace`;
 
-/** SQL condition: the privileges are those of another role than the owner and than the account of the service. */
+/** SQL condition: the privileges belong to a role other than the owner and the account of the service. */
 export const IS_PRIVILEGES: Sql = sql`(granted.grantee <> granted.owner
     AND pg_catalog.pg_get_userbyid(granted.grantee) <> current_user)`;
 

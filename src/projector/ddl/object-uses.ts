@@ -69,7 +69,8 @@ export function parseUses({ kind, id, definition }: SchemaObject, schema: string
   return [
     ...parsed.relations.map((each, index) => ({
       ...use('pg_class', each.schema, each.name),
-      // Changes of columns and keys do not affect a trigger or row security of the table. They may affect a policy or a rule.
+      // Changes to columns and keys do not affect a trigger or row security of the table.
+      // They may affect a policy or a rule.
       isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
     })),
     ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),

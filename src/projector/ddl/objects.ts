@@ -374,7 +374,7 @@ function createStillUsedProblem(
   const what = column === null ? JSON.stringify(name) : `column ${JSON.stringify(column)} of ${JSON.stringify(name)}`;
   return {
     code: 'IN_USE',
-    message: `${objectLabel(object)} uses ${what}, which this change deletes. Change or delete the ${kindWords(object)} in the same change or before`,
+    message: `${objectLabel(object)} uses ${what}, which this change deletes. Change or delete the ${kindWords(object)} in the same change or an earlier one`,
     object: { kind: object.kind, id: object.id },
     ...(catalog === 'pg_class' && { collection: name }),
     ...(column !== null && { field: column }),

@@ -117,7 +117,7 @@ function revokeFromPublic(schema: string, object: SchemaObject): Step {
   const { target, role, words } = targetOf(schema, object);
   const oid = routineOid(schema, words.target);
   const fault = literal(
-    `another role than the owner has granted EXECUTE on ${quoteName(words.target)} to PUBLIC. Revoke it with that role, then repeat the request`,
+    `a role other than the owner has granted EXECUTE on ${quoteName(words.target)} to PUBLIC. Revoke it with that role, then repeat the request`,
   );
   const body = sql`BEGIN
     REVOKE ALL ON ${target} FROM ${role};

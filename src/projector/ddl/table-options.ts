@@ -162,7 +162,7 @@ function resetSetting({ column, name }: ColumnSetting): Sql[] {
   return name === 'storage' ? [] : [sql`${alter} RESET (${ident(name)})`];
 }
 
-/** PostgreSQL has SET STORAGE DEFAULT since release 16 only. */
+/** PostgreSQL has SET STORAGE DEFAULT only in release 16 and later. */
 function resetStorage(table: Sql, { column }: ColumnSetting): Sql {
   const alter = sql`ALTER TABLE ONLY ${table} ALTER COLUMN ${ident(column)} SET STORAGE `;
   return sql`DO ${block(sql`BEGIN EXECUTE ${literal(alter)} || (SELECT ${storageWord(sql`t.typstorage`)}

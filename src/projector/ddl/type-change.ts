@@ -239,7 +239,7 @@ function cutsBlanks({ schema, spelling }: SpelledType, to: ColumnSchema): boolea
 const ENDS_IN_BLANKS: ReadonlySet<Spelling> = new Set(['text', 'json', 'label', 'opaque']);
 
 /**
- * True if a number can lose its spelling or digits. Texts such as `0012` and `+12` become 12. jsonb prints each number
+ * True if a number can lose its spelling or digits. Strings such as `0012` and `+12` become 12. jsonb prints each number
  * in only one way.
  */
 function losesNumbers({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {
@@ -249,7 +249,7 @@ function losesNumbers({ schema, spelling }: SpelledType, to: ColumnSchema): bool
 }
 
 /**
- * True if a time can lose a part. A text may contain more than the type stores, such as a zone or a time of day.
+ * True if a time can lose a part. A string may contain more than the type stores, such as a zone or a time of day.
  * Numbers also parse: 20200203 and 200203 are the same day.
  */
 function losesTimes({ schema, spelling }: SpelledType, to: ColumnSchema): boolean {

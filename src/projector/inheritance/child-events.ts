@@ -276,7 +276,7 @@ export function withoutRepeated(event: LogEvent, repeating: RepeatContext): LogE
   return event.type === 'collection.updated' ? withoutRepeatedTable(event, repeating) : event;
 }
 
-/** Applies the change of a field to its current document. The members of a type change together. */
+/** Applies the change to a field to its current document. The members of a type change together. */
 function changedField(now: Field, before: Field, target: Field): Field {
   const next = withChanges(now, before, target);
   if (!hasColumn(next) || !hasColumn(now) || !hasColumn(before) || !hasColumn(target)) return next;
@@ -310,7 +310,7 @@ function changedValue({ current, old, wanted }: Record<'current' | 'old' | 'want
 }
 
 /**
- * Reports a change of a field that has another name now, because PostgreSQL renamed its column together with that of the
+ * Reports a change to a field that has another name now, because PostgreSQL renamed its column together with that of the
  * parent.
  */
 function renamedFieldProblem(

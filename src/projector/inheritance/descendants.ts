@@ -100,7 +100,7 @@ async function followOrRefuse(input: InheritedChangesInput): Promise<InheritedCh
     return await runYielding(followParents(input));
   } catch (error) {
     if (!(error instanceof UnreadableEventError)) throw error;
-    const message = `The changes of tables that inherit from each other contradict one another: ${error.why}. Apply them one after the other.`;
+    const message = `The changes to tables that inherit from each other contradict one another: ${error.why}. Apply them one after the other.`;
     return { events: [], after: input.state, touched: new Set(), problems: [{ code: 'INVALID_PAYLOAD', message }] };
   }
 }
@@ -382,7 +382,7 @@ function rejectOtherParents({ event, before, now }: Parent, links: readonly Desc
   return [problemAbout({ kind: 'field', collection, field }, message, { code: 'DATABASE_REFUSED', details })];
 }
 
-/** Rejects a change of a generated column that PostgreSQL does not make in all tables that inherit the column. */
+/** Rejects a change to a generated column that PostgreSQL does not make in all tables that inherit the column. */
 function rejectKeptGenerated({ event, before, now }: Parent, links: readonly Descendant[]): Problem[] {
   const { collection, field } = event;
   const [old, next] = [before, now].map((node) => node?.fields.get(field ?? ''));

@@ -288,7 +288,7 @@ function referenceFault(definition: string, schema: string | undefined): string 
   if (typeof parsed === 'string') return parsed;
   return parsed.references?.schema === schema || parsed.references?.schema === undefined
     ? null
-    : 'references a table that another table of the same name hides';
+    : 'references a table that another table with the same name hides';
 }
 
 function index(building: Building, converting: TableConversion, catalogIndex: CatalogIndex): void {

@@ -40,7 +40,7 @@ export interface TableConversion {
    * collection.
    */
   like?: CollectionNode | undefined;
-  /** Tells which members equal those of `like` in another spelling. The conversion then uses the spelling of `like`. */
+  /** Finds members that equal those of `like` in another spelling. The conversion then uses the spelling of `like`. */
   isEqual?: EqualityCheck | undefined;
   notes: Note[];
 }
@@ -113,7 +113,7 @@ function keepNeeds(converting: TableConversion, needs: readonly Need[]): TextCon
   return around;
 }
 
-/** Returns the names that texts of the table may use. The table's needs are missing until `keepNeeds` was called. */
+/** Returns the names that the SQL of the table may use. The table's needs are missing until `keepNeeds` was called. */
 export const contextOf = (converting: TableConversion): TextContext =>
   contexts.get(converting) ?? keepNeeds(converting, []);
 

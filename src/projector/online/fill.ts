@@ -30,7 +30,7 @@ interface FillOptions {
 const RETRY = 500;
 
 /**
- * A batch that meets a locked row gives up soon and releases its own rows. A session that waits for them is therefore
+ * A batch that encounters a locked row gives up soon and releases its own rows. A session that waits for them is therefore
  * never chosen as the victim of a deadlock.
  */
 export async function fillRows(

@@ -18,7 +18,7 @@ import { type OffendingRows, offendingRowsOf } from '../refusals/offending-rows.
 const STATES = { 'not null': '23502', key: '23505', index: '23505', constraint: '23503', copy: '', fill: '' } as const;
 
 /**
- * Returns the query for rows that would violate the rule. Null if no query tells more than PostgreSQL's own message.
+ * Returns the query for rows that would violate the rule. Null if no query adds to PostgreSQL's own message.
  */
 export function offendingOf(
   { before, after, schema, events }: DecidedChange,
@@ -55,7 +55,7 @@ export function findObstacle(judged: JudgedStatement): Problem | null {
   const reason = statement.rewrites_table
     ? 'PostgreSQL rewrites the whole table'
     : prepared === undefined
-      ? 'PostgreSQL reads the whole table under its lock, and cannot do that before'
+      ? 'PostgreSQL reads the whole table under its lock, and cannot do that beforehand'
       : reasonOf(judged, prepared);
   if (reason === null) return null;
   const { collection, field } = statement.source;
@@ -115,7 +115,7 @@ function reasonOfColumns({ change }: JudgedStatement, { table, what }: PreparedS
     : `the same change creates, renames or alters the column ${JSON.stringify(moving)}. Send that first, as a separate change`;
 }
 
-/** True if a text may contain a name, with or without quotes. A false match only rejects more. */
+/** True if a string may contain a name, with or without quotes. A false match only rejects more. */
 const mentions = (text: string, name: string): boolean => text.includes(name) || text.includes(ident(name));
 
 function needsColumn(what: PreparedStep['what'], name: string): boolean {
@@ -177,7 +177,7 @@ function sentenceOf({ table, what }: PreparedStep): string {
   const from = 'from the start of the preparation, not only after the change';
   switch (what.kind) {
     case 'not null':
-      return `PostgreSQL rejects rows of ${table} without a value of ${what.column} ${from}`;
+      return `PostgreSQL rejects rows of ${table} without a value for ${what.column} ${from}`;
     case 'key':
       return `PostgreSQL rejects rows of ${table} with a duplicate key of ${what.name} as soon as its index is being built`;
     case 'index':

@@ -216,7 +216,7 @@ export function stepsOf(stepping: StepInput): PreparationStep[] {
   const filled = what.kind === 'not null' && what.fill !== undefined;
   return [
     toStep('add', `enforce ${rule} for new rows of ${prepared.table}`, stepping),
-    ...(filled ? [toStep('fill', `fill ${label} in rows that were written meanwhile`, stepping)] : []),
+    ...(filled ? [toStep('fill', `fill ${label} in rows that were written in the meantime`, stepping)] : []),
     toStep('validate', `validate ${rule}`, stepping),
   ];
 }

@@ -57,7 +57,7 @@ export type Preparation =
       /** The steps in execution order. They run one at a time. */
       steps: PreparationStep[];
       /**
-       * Names of collections that must not change until the change is applied. Other changes of their tables are
+       * Names of collections that must not change until the change is applied. Other changes to their tables are
        * rejected (`IN_USE`). A foreign key includes both sides.
        */
       collections: string[];
@@ -127,7 +127,7 @@ export interface PreparationEngine {
    */
   planPreparation(client: Queryable, change: DecidedChange): Promise<Preparation>;
   /**
-   * Runs a step, or the rest of it. Idempotent, whatever an earlier process completed. Permanent errors of PostgreSQL
+   * Runs a step, or the rest of it. Idempotent, whatever an earlier process completed. Permanent PostgreSQL errors
    * become a `PreparationRefused`. A lock is requested in short attempts without limit, and `progress` names its
    * holders.
    */

@@ -70,7 +70,7 @@ interface TypeRow {
 
 /**
  * Returns rows of `TypeRow`: missing types, and types that are or contain the row type of a relation outside
- * `schema`. A column with such a type blocks every change of that relation, so it would block the service's own
+ * `schema`. A column with such a type blocks every change to that relation, so it would block the service's own
  * migrations.
  */
 export function typeQuestion(uses: readonly Pick<TypeUse, 'kind' | 'text'>[], schema: string): Sql {

@@ -183,7 +183,7 @@ const CAN_NOT_BE = (to: ColumnField) => {
 };
 
 /**
- * Finds texts that do not parse as the new type. Only PostgreSQL 16 and later support this check; before, the query
+ * Finds strings that do not parse as the new type. Only PostgreSQL 16 and later support this check; before, the query
  * fails and no count is shown.
  */
 function findUnreadable(change: RefusedChange): OffendingRows | null {

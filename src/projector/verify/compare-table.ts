@@ -52,7 +52,7 @@ function compareColumn(field: ColumnField, column: CatalogColumn, { spelled, isU
     .map(([member, expected, inCatalog]) => ({ member, expected, found: inCatalog }));
 }
 
-/** True if only the texts differ, so that PostgreSQL may spell both alike. */
+/** True if only the SQL differs, so that PostgreSQL may spell both alike. */
 export function mayDifferInSpelling(field: ColumnField, column: CatalogColumn): boolean {
   const { generation_expression: generated, extras } = field.schema;
   const type = columnType(field.schema);

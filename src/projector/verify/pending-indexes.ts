@@ -53,7 +53,7 @@ WHERE e.position > coalesce((SELECT p.position FROM ${own.projections} p WHERE p
   AND e.data @> '{"concurrent_indexes": true}' ORDER BY e.position`;
 
 /**
- * Returns a function that tells whether an index is pending. It is pending if an event requested it and the builder has
+ * Returns a function that checks whether an index is pending. It is pending if an event requested it and the builder has
  * not processed that event.
  */
 export async function readPendingIndexes(

@@ -292,7 +292,7 @@ interface CreatedObject {
   field: string | null;
   identity: string | undefined;
   restored: RestoredField | RestoredCollection | undefined;
-  /** True if the plan first deletes an object of the same name. */
+  /** True if the plan first deletes an object with the same name. */
   replaced: boolean;
   /** The table before the plan, and the identities and names of the columns of its primary key. */
   table: { node: CollectionNode; key: { name: string; identity: string }[] } | undefined;

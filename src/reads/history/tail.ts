@@ -64,7 +64,7 @@ export function createTail({ pool, store }: TailOptions): Tail {
   store.subscribe((_point, replaced, events) => {
     // The log was replaced, so followers start over.
     if (replaced) restart();
-    // Cached pages may contain what was erased. Another process does not tell whether it erased anything.
+    // Cached pages may contain what was erased. Another process does not report whether it erased anything.
     else if (events === undefined || events.some(({ type }) => type === LOG_ERASED)) pages.clear();
     isAnnounced = true;
     if (!isWaking) void wakeAll();

@@ -80,7 +80,7 @@ export interface Proposal {
   rejection: CommentEntry | null;
   /** Listed in the order in which they were made. */
   comments: CommentEntry[];
-  /** Time of the last change of title or reason. Null if never changed. ISO 8601 */
+  /** Time of the last change to title or reason. Null if never changed. ISO 8601 */
   described_at: string | null;
 }
 

@@ -74,7 +74,7 @@ interface ReplayedBatch {
 export type PlanReplay = (batch: EndedBatch) => Resumable<ReplayedBatch>;
 
 /**
- * True if the policy judges an event. It judges changes of the schema, of objects and of the policy, and purges before
+ * True if the policy judges an event. It judges changes to the schema, to objects and to the policy, and purges before
  * the retention period has passed.
  */
 export function isJudged(event: Pick<RawEvent, 'type' | 'data'>): boolean {

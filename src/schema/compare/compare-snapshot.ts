@@ -211,7 +211,7 @@ function fault({ kind, from, to, isThere, isSent, names }: RenameInput): string 
 }
 
 export interface CompareOptions {
-  /** True to accept a snapshot of another release, another vendor or Directus. */
+  /** True to accept a snapshot from another release, another vendor or Directus. */
   force: boolean;
   mode: 'mirror' | 'merge';
   /** The release of this service. */

@@ -34,7 +34,7 @@ import {
 interface DesiredStateOptions {
   /** `mirror` deletes objects that the snapshot lacks. `merge` deletes nothing. */
   mode: 'mirror' | 'merge';
-  /** The submitted snapshot of another system, accepted with `force`. The documents in `parts` were derived from it. */
+  /** The submitted snapshot from another system, accepted with `force`. The documents in `parts` were derived from it. */
   imported?: unknown;
   /** Absent on an instance that manages only tables. */
   objects?: ObjectEquality;
@@ -244,7 +244,7 @@ function withId(
 
 /* Reads the objects other than tables of a submitted snapshot. */
 
-/** Tells which definitions PostgreSQL found equal although their parse trees differ. */
+/** Holds the definitions that PostgreSQL found equal although their parse trees differ. */
 export interface ObjectEquality {
   isSame(existing: Definition, definition: Definition): boolean;
 }

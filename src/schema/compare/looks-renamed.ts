@@ -147,7 +147,7 @@ const warning = (kind: 'collection' | 'field', old: string, now: string): { code
     `add this line to ${JSON.stringify(now)} in the snapshot to keep its data: "renamed_from": ${JSON.stringify(old)}`,
 });
 
-/** Names of removed and new objects, keyed by a text that describes their shape. */
+/** Names of removed and new objects, keyed by a string that describes their shape. */
 type Shapes = Map<string, Record<Side, string[]>>;
 type Side = 'oldOnly' | 'newOnly';
 

@@ -100,7 +100,7 @@ export class Documents {
     return this.#byName.get(collection)?.get(field);
   }
 
-  /** Replaces an earlier document of the same name. */
+  /** Replaces an earlier document with the same name. */
   set(document: Document): void {
     const [collection = '', field = ''] = document.names;
     let named = this.#byName.get(collection);

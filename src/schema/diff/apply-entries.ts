@@ -228,7 +228,7 @@ function removeWhole<T>(findings: EntryFindings, lhs: unknown, target: Target<T>
 function changeMembers<T extends object>({ problems, conflicts }: EntryFindings, target: Target<T>): void {
   const { at, diff, current, put, renamedBy } = target;
   if (current === undefined) {
-    conflicts.push(conflict(at, 'no object of that name exists'));
+    conflicts.push(conflict(at, 'no object with that name exists'));
     return;
   }
   const document = copyJson(current) as unknown as Json;

@@ -122,7 +122,7 @@ export function findLost({ collections, fields }: SchemaDiff, entries: readonly 
   const check = (part: 'collections' | 'fields') => (item: CollectionDiff | FieldDiff, index: number) => {
     const { identity, restores } = item;
     if (restores === undefined || positions.get(identity) === restores) return [];
-    const message = `the trash no longer contains a matching deletion of position ${restores}. Create a new diff and apply that`;
+    const message = `the trash no longer contains a matching deletion at position ${restores}. Create a new diff and apply that`;
     const path = renderPath(['diff', part, index, 'restores']);
     return [{ code: 'SCHEMA_CHANGED' as const, message, path }];
   };

@@ -21,7 +21,7 @@ const aliasesOf = ({ aliases = {} }: Rule): string[] =>
 
 type FindingTexts = Pick<Finding, 'why' | 'safer' | 'aliases'>;
 
-/** The texts that all findings of a rule share. */
+/** The text that all findings of a rule share. */
 const SAID: ReadonlyMap<Rule, FindingTexts> = new Map(
   RULES.map((rule) => [rule, { why: rule.why, safer: { text: rule.safer }, aliases: aliasesOf(rule) }]),
 );

@@ -367,7 +367,7 @@ export interface IndexedStatement {
 
 /** Facts about the whole plan. */
 export interface ReviewedBatch {
-  /** Returns the privileges on the table or view that a new view of this name replaces. */
+  /** Returns the privileges on the table or view that a new view with this name replaces. */
   privilegesBefore(name: string): readonly ObjectName[];
   before: State;
   after: State;

@@ -178,7 +178,7 @@ const ALTERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * True if the dependents and parents of the table matter for the event. A change of extras counts, because extras
+ * True if the dependents and parents of the table matter for the event. A change to extras counts, because extras
  * contain the constraints that a table inherits.
  */
 const isAltering = (event: NewEvent): boolean =>

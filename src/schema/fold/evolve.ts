@@ -163,7 +163,7 @@ function evolveObjects(objects: State['objects'], event: ObjectEvent & { positio
     if (node !== undefined) throw new ImpossibleEventError(event, 'the object already exists');
     return objects.set(key, { identity: String(event.position), object: event.data.object });
   }
-  if (node === undefined) throw new ImpossibleEventError(event, 'no object of that name exists');
+  if (node === undefined) throw new ImpossibleEventError(event, 'no object with that name exists');
   if (event.type === 'object.deleted') return objects.delete(key);
   if (event.type === 'object.updated')
     return objects.set(key, { ...node, object: applyEventPatch(node.object, event, event.data.patch) });
@@ -250,6 +250,6 @@ function evolveRelations(
 }
 
 function requireExisting<T>(value: T | undefined, event: SchemaChange): T {
-  if (value === undefined) throw new ImpossibleEventError(event, 'no object of that name exists');
+  if (value === undefined) throw new ImpossibleEventError(event, 'no object with that name exists');
   return value;
 }

@@ -134,7 +134,7 @@ export function applyRename(state: State, event: RenameEvent): State {
   if (reason !== null) throw new ImpossibleEventError(event, reason);
   return (event.data.patches ?? []).reduce(
     (at, patch) => {
-      if (!isThere(at, patch)) throw new ImpossibleEventError(event, 'no object of that name exists');
+      if (!isThere(at, patch)) throw new ImpossibleEventError(event, 'no object with that name exists');
       return patchDocument(at, event, patch);
     },
     replaceName(state, event),

@@ -48,7 +48,7 @@ export function renameIndexes(names: State['indexNames'], all: readonly ChangedF
   return map.wasAltered() ? map.asImmutable() : names;
 }
 
-/** True if the node has an index of this name. Another field may have taken over the name. */
+/** True if the node has an index with this name. Another field may have taken over the name. */
 function hasIndex(node: IndexedNode, name: string): boolean {
   return [...namesOnlyIn(node, undefined)].includes(name);
 }

@@ -201,7 +201,7 @@ function typeOf({ type, schema }: ColumnInput, location: Required<ImportLocation
   return ours;
 }
 
-/** True if the type that was read may have another meaning than the vendor's type, and not just another spelling. */
+/** True if the type that was read may mean something other than the vendor's type, and not just differ in spelling. */
 function isTypeGuessed(type: unknown, theirs: string, ours: string | undefined): boolean {
   if (ours === undefined || ours === ALIAS_TYPE || ours === type) return false;
   if (ours === 'text') return type !== undefined && !/text|clob/i.test(theirs);

@@ -1,5 +1,5 @@
 /**
- * Converts snapshots of other vendors, releases, and Directus (9 to 12) to our documents. The result depends only on
+ * Converts snapshots from other vendors, releases, and Directus (9 to 12) to our documents. The result depends only on
  * the file and on `instance`. Importing the file again gives the same result, so the diff after an apply is empty.
  * Omitted members stay absent.
  */

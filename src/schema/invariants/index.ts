@@ -109,7 +109,7 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
    of partitioned tables. */
 
 /**
- * Returns unsupported changes of a collection between the states.
+ * Returns unsupported changes to a collection between the states.
  * @param isRecreated true if a field is explicitly deleted and recreated, which is always supported
  */
 export function unsupportedChanges(
@@ -142,7 +142,7 @@ function replacedProblem({ collection: { collection } }: CollectionNode): Proble
   return problemAbout({ kind: 'collection', collection }, message);
 }
 
-/** Reports a table that was moved in another way than by a rename. */
+/** Reports a table that was moved otherwise than by a rename. */
 function movedTableProblems(before: CollectionNode, after: CollectionNode): Problem[] {
   const [from, to] = [before.collection.schema, after.collection.schema];
   if (!from || !to || (from.schema === to.schema && from.name === to.name)) return [];
@@ -215,7 +215,7 @@ function alterable(column: ColumnSchema | null | undefined): object | null {
 }
 
 /**
- * Reports changes of the foreign keys of a partitioned table. Dropping the referenced table is supported. All other
+ * Reports changes to the foreign keys of a partitioned table. Dropping the referenced table is supported. All other
  * changes affect all partitions at once and must be made in the database.
  */
 function foreignKeyProblems(

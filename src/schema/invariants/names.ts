@@ -135,7 +135,7 @@ export function referenceProblems(state: State, node: CollectionNode): Problem[]
   return (extrasOf(node).constraints ?? []).flatMap(({ name, definition, references }, index) => {
     if (references === undefined || namesTable(state, definition, references)) return [];
     const member = ['schema', 'extras', 'constraints', index, 'references'];
-    const message = `the definition of ${quoteName(name)} references another table than that of collection ${quoteName(references)}`;
+    const message = `the definition of ${quoteName(name)} references a different table than collection ${quoteName(references)}`;
     return [problemAbout({ kind: 'constraint', collection, name, member }, message)];
   });
 }
@@ -342,7 +342,7 @@ function namedObjects(node: CollectionNode): NamedObject[] {
 
 /* Find the problems of a rename itself. */
 
-/** @param to the state with the new names @param unwritten texts that still contain old names */
+/** @param to the state with the new names @param unwritten SQL that still contains old names */
 export const renameProblems = (to: State, renames: Renames, unwritten: readonly UnwrittenText[]): Problem[] => [
   ...renamedToProblems(renames),
   ...partitionRenameProblems(to, renames),

@@ -319,7 +319,7 @@ function isTypeOf({ kind, name }: Need, type: string): boolean {
   return (kind === 'enum' || kind === 'domain') && used === name;
 }
 
-/** @returns a function that tells if PostgreSQL can evaluate a text only with the need */
+/** @returns a function that checks whether PostgreSQL can evaluate an expression only with the need */
 function usesNeed(need: Need, node: CollectionNode): (text: SqlText) => boolean {
   let contexts: Record<'without' | 'with', TextContext> | undefined;
   return ({ kind, text }) => {

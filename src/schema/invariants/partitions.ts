@@ -217,7 +217,7 @@ function missingInParent(
 const hasForeignKey = ({ relations }: CollectionNode, field: string): boolean => relations.get(field)?.schema != null;
 
 function columnFault(needed: ColumnField | null, own: ColumnField | null): string | null {
-  if (needed === null) return own && 'the table has no column of this name';
+  if (needed === null) return own && 'the table has no column with this name';
   if (own === null) return `column ${quoteName(needed.field)} is missing`;
   const [type, ownType] = [needed, own].map(({ schema }) => typeAndCollation(schema));
   if (withoutSpelling(type) !== withoutSpelling(ownType)) return `the type must be ${type}, not ${ownType}`;

@@ -104,7 +104,7 @@ export type MergedStates =
 interface MergeOptions {
   /** Decisions about conflicts. `unused` in the result lists the first decisions that match no conflict. */
   resolutions?: readonly Resolution[];
-  /** Tells which definitions are equal. By default, those with equal parse trees. */
+  /** Finds equal definitions. By default, those with equal parse trees. */
   objects?: ObjectEquality;
 }
 

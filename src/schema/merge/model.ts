@@ -70,7 +70,7 @@ export interface Decisions {
   unused(): number[];
 }
 
-/** Returns a text that is equal for equal locations. */
+/** Returns a string that is equal for equal locations. */
 const locationKey = (location: MergeLocation): string =>
   location.part === 'objects'
     ? JSON.stringify([location.part, location.kind, location.id, location.path ?? []])

@@ -149,7 +149,7 @@ export interface RenamedSides {
   renames: Renames;
   /** Names of the collections of ours that the renames change. */
   touched: ReadonlySet<string>;
-  /** SQL texts of ours that may contain an old name. */
+  /** SQL of ours that may contain an old name. */
   unwritten: readonly UnwrittenText[];
 }
 

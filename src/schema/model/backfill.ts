@@ -1,4 +1,4 @@
-/* A backfill: the values that a change of a field writes to the rows in which the field is NULL. */
+/* A backfill: the values that a change to a field writes to the rows in which the field is NULL. */
 import type { Json } from '../../kernel/json.js';
 
 /** `trim` removes spaces from both ends. The functions of text take the value of another field. */

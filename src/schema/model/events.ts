@@ -110,7 +110,7 @@ export interface ChangeUpdated extends Partial<ChangeProposal> {
   document?: string;
   online?: boolean;
   collections?: string[];
-  /** Absent in events of earlier releases, and if only the texts change. */
+  /** Absent in events of earlier releases, and if only the text changes. */
   proposed_with?: ProposingCredential;
 }
 
@@ -228,7 +228,7 @@ interface RenameData {
   to: string;
   /** Names of other collections that the rename changes. */
   touches?: string[];
-  /** Further changes: texts that mention the old name, and names derived from it. */
+  /** Further changes: SQL and templates that mention the old name, and names derived from it. */
   patches?: DocumentPatch[];
   adopted?: boolean;
 }

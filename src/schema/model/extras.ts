@@ -57,7 +57,7 @@ const collation = z.strictObject({
   locale: text.optional(),
   lc_collate: text.optional(),
   lc_ctype: text.optional(),
-  /** Only for ICU. False means that texts with different spellings may be equal. */
+  /** Only for ICU. False means that strings with different spellings may be equal. */
   deterministic: z.literal(false).optional(),
   /** Tailoring rules, only for ICU: `&a < g`. */
   rules: text.optional(),

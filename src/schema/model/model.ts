@@ -127,7 +127,7 @@ const sort = (form: FormInput) =>
   member(z.int32().nullable(), {
     initial: null,
     message: `must be an integer from -2147483648 to ${MAX_SORT}, or null`,
-    // -0 and 0 are the same number, also in JSON text.
+    // -0 and 0 are the same number, even in JSON text.
     normal: (value) => (value === 0 ? 0 : value),
     input: form,
   });

@@ -225,7 +225,7 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 /** The only privilege on functions, procedures and aggregates. */
 export const EXECUTE = 'EXECUTE';
 
-/** The privileges, as in GRANT. `MAINTAIN` exists since PostgreSQL 17. */
+/** The privileges, as in GRANT. `MAINTAIN` requires PostgreSQL 17. */
 const PRIVILEGES = [
   'DELETE',
   EXECUTE,
@@ -266,7 +266,7 @@ export const objectDocument = z.strictObject({
   comment: text.nullable(),
   /** Sorted by name. Only materialized views have indexes. */
   indexes: z.array(objectIndex).optional(),
-  /** Tells in which sessions a trigger or a rule fires. Other objects do not have this member. */
+  /** The sessions in which a trigger or a rule fires. Other objects do not have this member. */
   enabled: enabled.optional(),
 });
 export type SchemaObject = z.infer<typeof objectDocument>;
@@ -300,7 +300,7 @@ export const isSequence = ({ kind }: { readonly kind: string }): boolean => kind
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
 export const ROUTINE_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRoutine({ kind }));
 
-/** The role in the id of privileges that stands for PUBLIC. PostgreSQL allows no role of this name. */
+/** The role in the id of privileges that stands for PUBLIC. PostgreSQL allows no role with this name. */
 export const PUBLIC = 'public';
 
 /**

@@ -20,7 +20,7 @@ interface CollectionRule {
 }
 
 /**
- * Requirements of a change of the policy itself. `free`: nothing. `acknowledge`: an acknowledgement if it loosens the
+ * Requirements of a change to the policy itself. `free`: nothing. `acknowledge`: an acknowledgement if it loosens the
  * policy. `approve`: an approved change request.
  */
 export const POLICY_CHANGES = ['free', 'acknowledge', 'approve'] as const;
@@ -52,7 +52,7 @@ export const PURGE_FINDINGS = ['LOSES_DATA', 'DATA_NOT_KEPT'] as const;
 export const isEarlyPurge = ({ type, data }: { type: string; data: unknown }): boolean =>
   type === 'trash.purged' && !(isObject(data) && data['expired'] === true);
 
-/** The codes of findings about a change of the policy. Only `policy_changes` decides about them. */
+/** The codes of findings about a change to the policy. Only `policy_changes` decides about them. */
 export const LOOSENS_POLICY = 'LOOSENS_POLICY';
 export const CHANGES_POLICY = 'CHANGES_POLICY';
 

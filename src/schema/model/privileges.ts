@@ -51,11 +51,11 @@ const newPrivilege = (name: Privilege['name'], hasColumns: boolean, isGrantable:
   ...(isGrantable && { grantable: true as const }),
 });
 
-/** Returns the list in the definition of privileges. Empty for other objects. */
+/** Returns the list of privileges in the definition of a privileges object. Empty for other objects. */
 export const privilegesIn = (definition: Definition | undefined): readonly Privilege[] =>
   Array.isArray(definition) ? definition : [];
 
-/** Returns the privileges that a role has. @param object undefined if the state contains no object of this name */
+/** Returns the privileges that a role has. @param object undefined if the state contains no object with this name */
 export const heldPrivileges = (name: ObjectName, object: SchemaObject | undefined): readonly Privilege[] =>
   object === undefined && isRevokedFromPublic(name) ? [{ name: EXECUTE }] : privilegesIn(object?.definition);
 
@@ -66,7 +66,7 @@ export const sortPrivileges = (privileges: readonly Privilege[]): Privilege[] =>
 export const selectColumns = (privileges: readonly Privilege[], columns: ReadonlySet<string>): Privilege[] =>
   toPrivileges([...unitsByKey(privileges).values()].filter(({ column }) => column !== null && columns.has(column)));
 
-/** Returns the privileges of `before` that `after` lacks, also those that are no longer grantable. */
+/** Returns the privileges of `before` that `after` lacks, including those that are no longer grantable. */
 export function findLostPrivileges(before: readonly Privilege[], after: readonly Privilege[]): Privilege[] {
   const units = unitsByKey(after);
   const isLost = (unit: Unit): boolean => {

@@ -1,4 +1,4 @@
-/** Reads new collections and changes of existing ones. */
+/** Reads new collections and changes to existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Collection,

@@ -1,4 +1,4 @@
-/* Reads new fields and changes of existing ones. */
+/* Reads new fields and changes to existing ones. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import {
   invalidProblem,
@@ -206,7 +206,7 @@ function translateVendorType({ type, given }: SubmittedType, existing: Field | u
   const { data_type, max_length, numeric_precision, numeric_scale, length: _, ...rest } = given;
   const isUnsaid = type === undefined || ((type === UNKNOWN_TYPE || type === null) && data_type === undefined);
   const numbers = { data_type, max_length, numeric_precision, numeric_scale };
-  // An unsupported type of PostgreSQL comes from a snapshot of this service and stays.
+  // An unsupported PostgreSQL type comes from a snapshot of this service and stays.
   const { type: ours, ...typed } = readVendorColumn(isUnsaid ? existing?.type : type, numbers, 'postgres');
   return { type: ours, given: { ...rest, ...typed } };
 }

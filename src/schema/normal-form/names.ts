@@ -57,7 +57,7 @@ const DATA: ReadonlySet<string> = new Set(['default_value', 'archive_value', 'un
 
 /**
  * Converts the new `names` to normalization form NFC wherever the document mentions them: in relations, groups,
- * templates and SQL texts. Returns the document itself if all names have that form.
+ * templates and SQL. Returns the document itself if all names have that form.
  */
 export function withComposedNames<T>(document: T, names: Iterable<unknown>): T {
   const others = new Map<string, string>();

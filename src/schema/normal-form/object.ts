@@ -1,4 +1,4 @@
-/* Reads new objects and changes of existing ones. */
+/* Reads new objects and changes to existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Path,
@@ -107,7 +107,7 @@ function idFault(id: string): string | null {
 }
 
 const ID_OF_PRIVILEGES =
-  'id must be the role and its table or function, such as "editors on members" or "editors on total(integer)", with double quotes around names with other characters than a-z, 0-9 and _. The role public stands for PUBLIC';
+  'id must be the role and its table or function, such as "editors on members" or "editors on total(integer)", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
 
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {

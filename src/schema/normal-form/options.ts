@@ -4,7 +4,7 @@ import type { Reading } from './checks.js';
 
 export interface ReadOptions {
   /**
-   * True for a snapshot of another vendor or Directus, accepted with `force`. The reader then accepts other spellings
+   * True for a snapshot from another vendor or Directus, accepted with `force`. The reader then accepts other spellings
    * and ignores unknown members.
    */
   imported: boolean;

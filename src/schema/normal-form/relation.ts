@@ -1,4 +1,4 @@
-/* Reads new relations and changes of existing ones. */
+/* Reads new relations and changes to existing ones. */
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type ForeignKey,
@@ -98,7 +98,7 @@ function putMember(
   const other = members[member];
   if (other === undefined || equalsExisting(existing, member, other)) members[member] = value;
   else if (!jsonEqual(other, value) && !equalsExisting(existing, member, value)) {
-    addFault(reading, steps, `must not differ from the other location of ${member}`);
+    addFault(reading, steps, `must have the same value as the other location of ${member}`);
   }
 }
 

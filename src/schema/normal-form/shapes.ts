@@ -64,7 +64,7 @@ const column = z
 
 const backfill = z
   .union([
-    z.strictObject({ value: z.unknown().describe('A literal of the type of the field, and not null') }),
+    z.strictObject({ value: z.unknown().describe('A literal of the type of the field, not null') }),
     z.strictObject({ field: text.describe('Another field of the row') }),
     z.strictObject({ expression: z.enum(BACKFILL_EXPRESSIONS), field: text.optional() }),
   ])
@@ -121,7 +121,7 @@ const objectParts = {
 export const newObject = z
   .strictObject({
     kind: z.enum(OBJECT_KINDS),
-    id: text.optional().describe('Follows from the definition, except from a list of privileges'),
+    id: text.optional().describe('Derived from the definition, unless that is a list of privileges'),
     definition: objectDocument.shape.definition.describe(
       'One statement in SQL. For privileges, a list, or GRANT statements',
     ),
@@ -253,7 +253,7 @@ const entry = z
 
 const entries = z.array(entry).min(1);
 const origin = {
-  identity: text.optional().describe('The identity of an object that the log has had before'),
+  identity: text.optional().describe('The identity of an object that existed before'),
   restores: z.int().min(1).optional().describe('The position of its deletion. The object is restored from the trash'),
 };
 const collectionEntries = z.strictObject({ collection: text, diff: entries, ...origin });

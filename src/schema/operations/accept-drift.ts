@@ -1,4 +1,4 @@
-/* accept-drift: records manual changes of the database in the log. The tables are not changed. */
+/* accept-drift: records manual changes to the database in the log. The tables are not changed. */
 import type { SchemaEvent } from '../model/events.js';
 import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
 import { invariantProblems } from '../invariants/index.js';

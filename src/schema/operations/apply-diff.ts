@@ -208,7 +208,7 @@ function extractRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: O
   }
   const node = typeof lhs === 'string' ? draft.extractObject({ kind, id: lhs }) : undefined;
   if (node !== undefined) return [{ node, to: id, at }];
-  findings.conflicts.push(conflict([...at, 'lhs'], 'no object of that name exists, so it cannot be renamed'));
+  findings.conflicts.push(conflict([...at, 'lhs'], 'no object with that name exists, so it cannot be renamed'));
   return [];
 }
 

@@ -84,7 +84,7 @@ function findFilled(from: State, to: State, requested: RequestedBackfill): Fille
 }
 
 const UNCHANGED =
-  'the request does not change the field. A backfill is part of a change of the field, for example schema.is_nullable: false';
+  'the request does not change the field. A backfill is part of a change to the field, for example schema.is_nullable: false';
 
 /** Compares without names, because a rename has its own event. */
 const isSame = (old: Field, now: Field): boolean =>

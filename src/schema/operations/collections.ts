@@ -149,7 +149,10 @@ function readTranslation(value: Json, at: Path): Result<Json> {
     return problems.length > 0 ? refuse(...problems.map((each) => invalidProblem(at, each.message))) : ok(translations);
   } catch {
     return refuse(
-      invalidProblem(at, 'translation must be an object of names per language, or a string with that object as JSON'),
+      invalidProblem(
+        at,
+        'translation must be an object with one name per language, or a string with that object as JSON',
+      ),
     );
   }
 }
@@ -257,7 +260,7 @@ export const updateCollection: Operation<'update-collection', UpdateCollectionIn
     const { meta = {}, schema } = body;
     const problems = unknownMembers(body, UPDATED_MEMBERS, at);
     if (body['collection'] !== undefined && body['collection'] !== collection) {
-      const message = `an update cannot rename, and this collection is ${JSON.stringify(collection)}. To rename it: POST /collections/${encodeURIComponent(collection)}/rename`;
+      const message = `an update cannot rename the collection, which is ${JSON.stringify(collection)}. To rename it: POST /collections/${encodeURIComponent(collection)}/rename`;
       problems.push(invalidProblem([...at, 'collection'], message));
     }
     if (!isObject(meta)) return refuse(...problems, invalidProblem([...at, 'meta'], 'meta must be an object'));

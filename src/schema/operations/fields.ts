@@ -35,7 +35,7 @@ import { collectionName } from '../model/system-collections.js';
 import { keyDefinition, expressionColumns } from '../sql-text/definitions.js';
 import { quoteName } from '../../kernel/text.js';
 
-/* Finds changes of a field that are never possible. */
+/* Finds changes to a field that are never possible. */
 
 /** Returns a change for which PostgreSQL would have to drop the column with its data. An update must not do that. */
 function findImpossibleUpdate(existing: Field, now: Field): [member: string, becomes: string] | null {
@@ -47,7 +47,7 @@ function findImpossibleUpdate(existing: Field, now: Field): [member: string, bec
 }
 
 /**
- * Reports changes of `foreign_key_table` and `foreign_key_column`. They show the relation, so only a change of the
+ * Reports changes to `foreign_key_table` and `foreign_key_column`. They show the relation, so only a change to the
  * relation changes them.
  */
 function referenceProblems(target: KeyTarget | null, schema: Json | undefined, at: Path): Problem[] {
@@ -63,7 +63,7 @@ function referenceProblems(target: KeyTarget | null, schema: Json | undefined, a
 type Change = { field: string; at: Path };
 
 /**
- * Reports changes of the primary key. The key can move to another column in the same batch, but it cannot be removed or
+ * Reports changes to the primary key. The key can move to another column in the same batch, but it cannot be removed or
  * duplicated.
  */
 function keyProblems(node: CollectionNode, draft: Draft, changes: readonly Change[]): Problem[] {
@@ -317,7 +317,7 @@ function rejectOtherNames(body: { [member: string]: Json }, collection: string, 
   const problems: Problem[] = [];
   if (body['field'] !== undefined && body['field'] !== field) {
     const way = `POST /fields/${encodeURIComponent(collection)}/${encodeURIComponent(field)}/rename`;
-    const message = `an update cannot rename, and this field is ${JSON.stringify(field)}. To rename it: ${way}`;
+    const message = `an update cannot rename the field, which is ${JSON.stringify(field)}. To rename it: ${way}`;
     problems.push(invalidProblem([...at, 'field'], message));
   }
   if (body['collection'] !== undefined && body['collection'] !== collection) {

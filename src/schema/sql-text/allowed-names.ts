@@ -58,7 +58,7 @@ export const REFUSED_FUNCTIONS: readonly Group[] = [
      pg_encoding_max_length pg_indexam_progress_phasename pg_partition_root pg_walfile_name pg_walfile_name_offset
      satisfies_hash_partition ts_lexize icu_unicode_version unicode_version`,
   ),
-  group('a number can make it run for minutes', 'factorial'),
+  group('a large number makes it run for minutes', 'factorial'),
   group(
     'they parse XML, which can name files and expand without limit',
     `xml_is_well_formed_content xml_is_well_formed_document xmlcomment xmlconcat2 xmlexists xmltext xmlvalidate xpath
@@ -175,7 +175,7 @@ function namesOfExtension(extension: string, names: WrittenNames): AllowedNames 
   };
 }
 
-/** Returns the extensions that contain an object of that name and that a table may need, in order. */
+/** Returns the extensions that contain an object with that name and that a table may need, in order. */
 export function extensionsWith(kind: keyof AllowedNames, name: string): string[] {
   return Object.keys(EXTENSION_NAMES).filter((each) => NAMES_OF_EXTENSIONS.get(each)?.[kind].has(name));
 }

@@ -47,7 +47,7 @@ function boundsFault(statement: Node): string | null {
 const MAX_BOUND = 1024 * 1024;
 
 const NO_CONSTANT =
-  'must consist of constants: literals, MINVALUE, MAXVALUE, and casts of literals to built-in types of PostgreSQL';
+  'must consist of constants: literals, MINVALUE, MAXVALUE, and casts of literals to built-in PostgreSQL types';
 
 function valueFault(value: unknown): string | null {
   let inner = value;
@@ -92,7 +92,7 @@ const SHAPES: { readonly [K in TextKind]: (text: string) => string | null } = {
   'partition bound': checkPartitionBound,
 };
 
-/** Returns why a text is not allowed, or null. A text that does not parse is rejected with the parser's message. */
+/** Returns why SQL is not allowed, or null. SQL that does not parse is rejected with the parser's message. */
 export function checkSqlText(kind: TextKind, text: string, around: TextContext): string | null {
   const shape = SHAPES[kind](text);
   if (shape !== null) return shape;
@@ -254,7 +254,7 @@ const RESTORING: ReadonlySet<string> = new Set([
   'AlterStatsStmt',
 ]);
 
-/** Returns why a text is not one statement that restores a property, or null. */
+/** Returns why SQL is not one statement that restores a property, or null. */
 export function restoringFault(text: string): string | null {
   try {
     const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };

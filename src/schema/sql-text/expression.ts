@@ -1,5 +1,5 @@
-/* Parses SQL texts (generated columns, type names, defaults from the catalog) with PostgreSQL's parser, without
-   executing them. Accepted texts are still sent to the server, which knows the functions, types and columns. */
+/* Parses SQL (generated columns, type names, defaults from the catalog) with PostgreSQL's parser, without
+   executing them. Accepted SQL is still sent to the server, which knows the functions, types and columns. */
 import { loadModule, parseSync, scanSync } from 'libpg-query';
 import { parseDataType } from './data-types.js';
 import { memoize } from '../../kernel/memoize.js';
@@ -10,7 +10,7 @@ import type { Need } from '../model/extras.js';
 
 await loadModule();
 
-/** The parser is recursive. A text of this length never exhausts its stack. */
+/** The parser is recursive. SQL of this length never exhausts its stack. */
 const MAX_LENGTH = 10_000;
 
 export type Node = Record<string, unknown>;
@@ -30,7 +30,7 @@ export interface Statement {
 /** Maximum number of characters. Parsing 1,000 characters takes up to 3 ms and blocks the event loop. */
 const LONGEST_DEFINITION = 100_000;
 
-/** True for a text that is not parsed. */
+/** True for SQL that is not parsed. */
 export const isTooLong = (text: string): boolean => text.length > LONGEST_DEFINITION;
 
 /** Parses statements of a caller, or returns a sentence that follows "definition". */
@@ -48,7 +48,7 @@ export function parseStatements(text: string): Statement[] | string {
 /** Returns a sentence that follows "definition". */
 export function parserFault(error: unknown): string {
   if (error instanceof RangeError) return 'is nested too deeply';
-  return `must be valid PostgreSQL: ${error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message}`;
+  return `must be valid PostgreSQL: ${error instanceof SyntaxError ? 'a quoted string or identifier is not terminated' : (error as Error).message}`;
 }
 
 /** Yields each node once. Works without recursion, because statements may be nested deeper than the stack. */
@@ -79,13 +79,15 @@ export function parseStatement(text: string): Node | string {
 
 /** Returns the parser's message. If the scanner fails, its message is lost, and the error mentions only JSON. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error && !(error instanceof SyntaxError) ? error.message : 'a quoted part has no end';
+  return error instanceof Error && !(error instanceof SyntaxError)
+    ? error.message
+    : 'a quoted string or identifier is not terminated';
 }
 
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * Matches texts that may contain a comment. For all others the scanner need not run, which takes as long as the parser.
+ * Matches SQL that may contain a comment. For all others the scanner need not run, which takes as long as the parser.
  */
 const MAY_BE_COMMENT = /--|\/\*/;
 
@@ -262,7 +264,7 @@ export function integerOf(constant: unknown): number | undefined {
   return typeof integer['ival'] === 'number' ? integer['ival'] : 0;
 }
 
-/** Parses a text from the catalog. Such a text is only read and never inserted, so its length does not matter. */
+/** Parses SQL from the catalog. It is only read and never inserted, so its length does not matter. */
 export function catalogTarget(text: string): Node | undefined {
   try {
     const target = targetOf(parseSync(`SELECT ${text}`));
@@ -272,7 +274,7 @@ export function catalogTarget(text: string): Node | undefined {
   }
 }
 
-/* Describe the context of a text: its table and the needs of that table. */
+/* Describe the context of the SQL: its table and the needs of that table. */
 
 export interface TextContext {
   /** The name of the table. Absent for the rules of a domain, which have no table. */

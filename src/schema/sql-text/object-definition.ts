@@ -128,7 +128,7 @@ export function parseDefinition(text: Definition): ParsedDefinition | string {
   const cached = parsed.get(text);
   if (cached !== undefined) return cached;
   const result = parseText(text);
-  // Caching the result of such a text would waste megabytes of memory.
+  // Caching the result of such SQL would waste megabytes of memory.
   if (isTooLong(text)) return result;
   const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
   if (oldest !== undefined) parsed.delete(oldest);
@@ -184,7 +184,7 @@ export function withNames({ kind, tail, onTable, trigger }: DefinitionText, name
 export const createWords = (kind: ObjectKind, trigger: Pick<TriggerParts, 'isConstraint'> | null): string =>
   `${trigger?.isConstraint === true ? 'CONSTRAINT ' : ''}${KINDS[kind].sqlWords}`;
 
-/** True if the parser reads the same statement from both texts, apart from white space, comments and the id. */
+/** True if the parser reads the same statement from both strings, apart from white space, comments and the id. */
 export function isSameDefinition(a: Definition, b: Definition): boolean {
   if (typeof a !== 'string' || typeof b !== 'string') return jsonEqual(a, b);
   if (a === b) return true;

@@ -96,7 +96,7 @@ interface FileStatement {
 export function readObjectFile(text: string): ObjectFile | FileFault {
   const marker = /^<{7}(?: |$)/m.exec(text);
   if (marker !== null)
-    return { message: 'the file contains a conflict of Git. Resolve it first', line: lineAt(text, marker.index) };
+    return { message: 'the file contains a Git merge conflict. Resolve it first', line: lineAt(text, marker.index) };
   const statements = statementsIn(text);
   return Array.isArray(statements) ? readStatements(statements) : statements;
 }
@@ -224,7 +224,8 @@ function statementsIn(text: string): FileStatement[] | FileFault {
     });
   } catch (error) {
     const { cursorPosition } = (error as { sqlDetails?: { cursorPosition?: number } }).sqlDetails ?? {};
-    const message = error instanceof SyntaxError ? 'a quoted part has no end' : (error as Error).message;
+    const message =
+      error instanceof SyntaxError ? 'a quoted string or identifier is not terminated' : (error as Error).message;
     return { message: `the file is not valid SQL: ${message}`, line: lineAt(text, cursorPosition ?? 0) };
   }
 }

@@ -82,10 +82,10 @@ function valueType(table: CollectionNode, name: string): ValueType | undefined {
   return isEnum ? LABEL : VALUE_TYPES.get(name);
 }
 
-/** Collations that compare texts byte by byte. */
+/** Collations that compare strings byte by byte. */
 const BYTEWISE = /^(pg_catalog\.)?"?(C|POSIX)"?$/;
 
-/* Read values. Each function returns undefined for a text that it does not understand. */
+/* Read values. Each function returns undefined for a string that it does not understand. */
 
 interface ValueType {
   read: (text: string, schema: ColumnSchema) => Value | undefined;
@@ -145,7 +145,7 @@ const TIME = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?([+-]\d\d
 const readDate = (text: string): Value | undefined =>
   INFINITE.get(text) ?? (DAY.test(text) ? microsecondsOf(text, '00:00:00') : undefined);
 
-/** The service's sessions use UTC, so that is the zone of a text without an offset. */
+/** The service's sessions use UTC, so that is the zone of a string without an offset. */
 function readTimestamp(text: string, { extras }: ColumnSchema): Value | undefined {
   const [, day = '', time = '00:00:00', digits = '', zone = 'Z'] = TIME.exec(text) ?? [];
   const fraction = digits.replace(/0+$/, '');
@@ -243,7 +243,7 @@ function isCastTo(typeName: Node | undefined, type: string | undefined): boolean
   return parsed !== null && parsed.name === type && !parsed.isArray && parsed.parameters.length === 0;
 }
 
-/** The parser omits empty texts, zeros and false. */
+/** The parser omits empty strings, zeros and false. */
 function quotedText(constant: Node): string | undefined {
   const text = member(constant, 'sval');
   return text === undefined ? undefined : typeof text['sval'] === 'string' ? text['sval'] : '';

@@ -25,7 +25,7 @@ const ONE_TARGET =
   'must be GRANT statements for one role on one table, view or function: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors. On a function, it can also be REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC';
 
 /**
- * Reads a text of GRANT statements for one role on one table or function, or REVOKE of EXECUTE from PUBLIC. Returns a
+ * Reads GRANT statements for one role on one table or function, or REVOKE of EXECUTE from PUBLIC. Returns a
  * sentence that follows "definition" for others.
  */
 export function parseGrants(text: string): Grants | string {
@@ -107,7 +107,7 @@ function onlyTarget(statement: Node): Target | undefined {
   };
 }
 
-/** Functions have no other privilege, so ALL has the same meaning in all releases of PostgreSQL. */
+/** Functions have no other privilege, so ALL has the same meaning in all PostgreSQL releases. */
 function readExecute(statement: Node): Privilege[] | string {
   const words = list(statement['privileges']).map((each) => member(each, 'AccessPriv') ?? {});
   const isExecute = words.every(({ priv_name: word = 'execute', cols }) => word === 'execute' && cols === undefined);
@@ -125,7 +125,7 @@ function readPrivileges(statement: Node): Privilege[] | string {
   return privileges.length === 0 ? ALL : privileges;
 }
 
-const ALL = 'must list its privileges instead of ALL, which differs between releases of PostgreSQL';
+const ALL = 'must list its privileges instead of ALL, which differs between PostgreSQL releases';
 
 /** Null for a role that depends on the session. */
 function roleOf({ roletype, rolename }: Node): string | null {

@@ -14,7 +14,7 @@ export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Matches comments, quoted texts and words. Any other character is a token of its own. */
+/** Matches comments, quoted strings and words. Any other character is a token of its own. */
 const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
 
 /** Finds where the name begins, which the parser does not report. The result is parsed again to check it. */

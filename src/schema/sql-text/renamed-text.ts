@@ -7,11 +7,11 @@ import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { memoize } from '../../kernel/memoize.js';
 
-/* Compare SQL texts with PostgreSQL's parser. White space, quotes, letter case of keywords, parentheses and defaults
+/* Compare SQL with PostgreSQL's parser. White space, quotes, letter case of keywords, parentheses and defaults
    (`MATCH SIMPLE`, `NO ACTION`) do not matter. Differences that only the server could resolve do matter: `'x'`
    differs from `'x'::text`. */
 
-/** True if both texts have the same meaning. If one of them does not parse, they must be equal. */
+/** True if both strings have the same meaning. If one of them does not parse, they must be equal. */
 export function isSameText(kind: TextKind, a: string, b: string): boolean {
   if (a === b) return true;
   const [first, second] = [a, b].map((text) => FINGERPRINTS[kind](text));
@@ -36,7 +36,7 @@ const FINGERPRINTS: { readonly [K in TextKind]: (text: string) => string | null 
 const PLACE = /^(.*_)?(location|list_start|list_end)$/;
 
 /**
- * Returns a text that is equal for equal statements. Works without recursion, because texts may be nested deeper than
+ * Returns a string that is equal for equal statements. Works without recursion, because SQL may be nested deeper than
  * the stack.
  */
 export function fingerprintOf(root: Node): string {

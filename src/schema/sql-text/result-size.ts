@@ -21,7 +21,7 @@ export interface TypeUse {
   ofExtension: (name: string) => boolean;
 }
 
-/** Allows only types of PostgreSQL itself. */
+/** Allows only PostgreSQL types itself. */
 export const OWN_TYPES: TypeUse = { needed: new Set(), ofColumns: new Set(), ofExtension: () => false };
 
 /** Returns why SQL may not cast to the type, or null. */
@@ -33,7 +33,7 @@ export function typeFault(type: Node | undefined, use: TypeUse): string | null {
   if (use.ofColumns.has(name) || isProvided(parts, use)) return null;
   const what = `must not cast to ${JSON.stringify(name)}`;
   const from = providerOf(name);
-  return `${what}: it must be a built-in type of PostgreSQL (docs/functions.md), or schema.extras.needs must name the ${from}`;
+  return `${what}: it must be a built-in PostgreSQL type (docs/functions.md), or schema.extras.needs must name the ${from}`;
 }
 
 const isProvided = ([name = '', ...more]: readonly string[], { needed, ofExtension }: TypeUse): boolean =>
@@ -113,8 +113,8 @@ const IDENTIFIER = String.raw`"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*`;
 const QUALIFIED = new RegExp(`^(?:(${IDENTIFIER})\\.)?(${IDENTIFIER})$`, 'u');
 
 /**
- * Reads a name within a text like PostgreSQL, which folds unquoted names to lower case. Returns its `locationKey`.
- * Undefined if the text is not a name.
+ * Reads a name within SQL like PostgreSQL, which folds unquoted names to lower case. Returns its `locationKey`.
+ * Undefined if the string is not a name.
  */
 function identifier(text: string): string | undefined {
   const [, schema, name] = QUALIFIED.exec(text) ?? [];

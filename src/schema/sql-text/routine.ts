@@ -50,7 +50,7 @@ function readArgumentType(type: Node): { text: string } | string {
   const names = list(type['names']).flatMap((each) => stringOf(each) ?? []);
   const own = names[0] === 'pg_catalog' ? names.slice(1) : names;
   const name = own.at(-1) ?? '';
-  if (type['pct_type'] === true) return 'must not contain %TYPE: PostgreSQL replaces it by the type of that moment';
+  if (type['pct_type'] === true) return 'must not contain %TYPE: PostgreSQL replaces it with the type at that time';
   if (own.length > 1 && own[0] === 'public')
     return `must not write the schema public in the argument type ${JSON.stringify(name)}, because PostgreSQL omits it`;
   if (name.startsWith('_')) return `must write an array type with [] instead of ${JSON.stringify(name)}`;

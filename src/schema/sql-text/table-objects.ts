@@ -58,7 +58,7 @@ export interface RuleParts {
 /** PostgreSQL reserves this name for the query of a view. */
 const OF_VIEW = '_RETURN';
 
-const REASON = 'when the rule is created, so the text would have another meaning after the table changes';
+const REASON = 'when the rule is created, so the text would have a different meaning after the table changes';
 const COLUMNS = `must name the columns of INSERT: PostgreSQL adds them ${REASON}`;
 const STAR_IN_VALUES = `must name its columns instead of * in VALUES: PostgreSQL replaces * ${REASON}`;
 const SCHEMA =
@@ -124,7 +124,7 @@ export interface PolicyParts {
 }
 
 const ROLE_WORDS =
-  'must name its roles instead of CURRENT_USER, CURRENT_ROLE or SESSION_USER: PostgreSQL replaces them when the policy is created, so the text would have another meaning for another role';
+  'must name its roles instead of CURRENT_USER, CURRENT_ROLE or SESSION_USER: PostgreSQL replaces them when the policy is created, so the text would have a different meaning for another role';
 
 /** Returns the parts, or a sentence that follows "must". */
 export function readPolicyParts(statement: Node): PolicyParts | string {

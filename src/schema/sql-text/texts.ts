@@ -1,4 +1,4 @@
-/* Lists all SQL texts of a collection that PostgreSQL evaluates. */
+/* Lists all SQL of a collection that PostgreSQL evaluates. */
 import type { Domain, TableExtras, ColumnExtras, Need } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import {
@@ -23,7 +23,7 @@ export interface SqlText {
   path: Path;
 }
 
-/** Returns the texts of a table without those of its fields, for which see `textsOfField`. */
+/** Returns the SQL of a table without that of its fields, for which see `textsOfField`. */
 export function textsOfTable(extras: TableExtras | undefined): SqlText[] {
   if (extras === undefined) return [];
   const { constraints = [], indexes = [], primary_key: key, partition_by: by, partition_of: of, needs = [] } = extras;
@@ -57,7 +57,7 @@ export function textsOfField({ schema }: Field): SqlText[] {
 const text = (kind: TextKind, value: string | undefined, path: Path): SqlText[] =>
   value === undefined ? [] : [{ kind, text: value, path }];
 
-/* Check the SQL texts that a change introduces. Existing texts are not checked again, so that the log and adopted
+/* Check the SQL that a change introduces. Existing SQL is not checked again, so that the log and adopted
    objects remain usable if the list of allowed names becomes shorter. */
 
 /** @param touched the collections that may differ between the two states */
@@ -97,7 +97,7 @@ function* problemsOf(before: CollectionNode | undefined, node: CollectionNode): 
 const tableTexts = (node: CollectionNode | undefined): SqlText[] => textsOfTable(extrasOf(node));
 
 /**
- * Returns the texts that did not exist before. The location does not matter: the same text under another index name is
+ * Returns the SQL that did not exist before. The location does not matter: the same text under another index name is
  * not new.
  */
 function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlText[] {
@@ -106,7 +106,7 @@ function newTexts(before: readonly SqlText[], after: readonly SqlText[]): SqlTex
   return after.filter(({ kind, text }) => !existing.has(`${kind}\0${text}`));
 }
 
-/* Keep the existing spelling of equivalent SQL texts in submitted extras. A different spelling of the same SQL, such
+/* Keep the existing spelling of equivalent SQL in submitted extras. A different spelling of the same SQL, such
    as PostgreSQL's own, is then not a change. */
 
 /** Returns a copy of `submitted` with the existing spelling of equivalent texts. Objects are matched by name. */

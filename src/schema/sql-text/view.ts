@@ -65,7 +65,7 @@ function isViewOf(tail: string, query: Node): boolean {
 /* Checks what a query contains. */
 
 const STAR =
-  'must name its columns instead of *: PostgreSQL replaces * when the view is created, so the text would have another meaning after the table changes';
+  'must name its columns instead of *: PostgreSQL replaces * when the view is created, so the text would have a different meaning after the table changes';
 
 const isStar = (value: unknown): boolean =>
   member(list(member(value, 'ColumnRef')?.['fields']).at(-1), 'A_Star') !== undefined;

@@ -85,7 +85,7 @@ const warning = (from: string, to: string, location: string): { code: string; me
   message: `${location} contains ${JSON.stringify(from)}, which is now named ${JSON.stringify(to)}. If it means the renamed object, change it`,
 });
 
-/** Returns the first location of each name in a value: as a member, as a text, or in a path or template. */
+/** Returns the first location of each name in a value: as a member, as a string, or in a path or template. */
 function mentionsIn(value: unknown, names: Names, at: Path): ReadonlyMap<string, Path> {
   const mentions = new Map<string, Path>();
   const note = (word: string, path: Path): void => {

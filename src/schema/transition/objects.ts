@@ -89,7 +89,7 @@ function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
   return former;
 }
 
-/** Returns the object with another id, also in its definition. The argument types must be the same. */
+/** Returns the object with another id, including in its definition. The argument types must be the same. */
 export const renamedObject = (object: SchemaObject, id: string): SchemaObject => ({
   ...object,
   id,

@@ -1,4 +1,4 @@
-/* Renames in SQL texts and templates, and renames objects with derived names. The fold does not do this, so the
+/* Renames in SQL and templates, and renames objects with derived names. The fold does not do this, so the
    command does, and the event contains the result. */
 import { invertMap } from '../../kernel/inverse.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
@@ -133,7 +133,7 @@ function targetOf(
     ?.many_collection;
 }
 
-/** A text that probably mentions the old name and cannot be rewritten. */
+/** SQL that probably mentions the old name and cannot be rewritten. */
 export interface UnwrittenText {
   collection: string;
   field?: string;
@@ -149,7 +149,7 @@ export interface Rewritten {
 }
 
 /**
- * Returns the state after all texts were renamed, and the texts that cannot be rewritten.
+ * Returns the state after the SQL and templates were renamed, and the locations that cannot be rewritten.
  * @param before the state with the old names
  * @param after the state with the new names, as the fold derives it
  */

@@ -79,10 +79,10 @@ export const PARTS: readonly { to: string; label: string; of: string; roles: rea
 
 /** The keys of each shortcut. */
 const SHORTCUTS: readonly { label: string; keys: readonly string[] }[] = [
-  { label: 'Search, and run a command', keys: ['⌘K', 'Ctrl K'] },
+  { label: 'Search and run commands', keys: ['⌘K', 'Ctrl K'] },
   { label: 'Show this list', keys: ['?'] },
-  { label: 'Move in the tree of collections', keys: ['↑', '↓', '←', '→'] },
-  { label: 'Open a collection of the tree', keys: ['Enter'] },
+  { label: 'Move through the collection tree', keys: ['↑', '↓', '←', '→'] },
+  { label: 'Open a collection in the tree', keys: ['Enter'] },
   { label: 'Change the order of collections', keys: ['Alt ↑', 'Alt ↓'] },
   { label: 'Go to the previous or next change in the replay', keys: [',', '.'] },
   { label: 'Play or pause the replay', keys: ['k'] },

@@ -299,7 +299,7 @@ function useCommands(onShortcuts: () => void, onPassword: () => void): readonly 
     () => [
       { label: 'Dark mode', run: () => setColorScheme('dark') },
       { label: 'Light mode', run: () => setColorScheme('light') },
-      { label: 'Color scheme of the system', run: () => setColorScheme('auto') },
+      { label: 'System color scheme', run: () => setColorScheme('auto') },
       { label: 'Keyboard shortcuts', run: onShortcuts },
       { label: 'First steps', run: startTour },
       ...(mayRead ? [{ label: 'Download snapshot', run: () => void downloadSnapshot() }] : []),

@@ -27,7 +27,7 @@ export interface Head {
   relations: readonly NewRelation[];
 }
 
-/** A conflict with a concurrent change of something that the draft changes. */
+/** A conflict with a concurrent change to something that the draft changes. */
 interface Conflict extends Difference {
   part: Part;
   /** The name of the collection in the draft. */

@@ -46,7 +46,7 @@ const backfillOf = (edit: Edit<unknown> | undefined): Pick<Edit<unknown>, 'backf
   edit?.backfill === undefined ? {} : { backfill: edit.backfill };
 
 /**
- * Sets how the change of a field fills rows. Without a change, the draft stays the same.
+ * Sets how the change to a field fills rows. Without a change, the draft stays the same.
  * @param key the field, by `memberKey`
  */
 export function setBackfill(draft: Draft, key: string, backfill: Backfill | null): Draft {
@@ -80,7 +80,7 @@ function removeCollection(draft: Draft, name: string, before: Documents['collect
 }
 
 /**
- * Discards the change of a document. If the draft created a collection, all its fields and relations are discarded too.
+ * Discards the change to a document. If the draft created a collection, all its fields and relations are discarded too.
  */
 export function discard(draft: Draft, part: Part, key: string): Draft {
   const [collection = '', field = ''] = key.split('\0');

@@ -75,7 +75,7 @@ function Inputs({ document: { collection }, extras, onDone }: Props & { extras: 
   return (
     <EditorForm keeping={keeping} keep={keep} onCancel={onDone}>
       <Text size="sm" c="dimmed">
-        The switches of a field create an index or a unique constraint of that field alone. Here you write those with
+        The settings of a field create an index or a unique constraint of that field alone. Here you write those with
         several columns, expressions or conditions, as in PostgreSQL.
       </Text>
       {LISTS.map(({ list, label, one, example }) => (

@@ -150,8 +150,8 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
 
 const CONSEQUENCES: Readonly<Record<Part, string>> = {
   collections:
-    'and all of its items are deleted when you apply the draft. The review shows until when you can restore them.',
-  fields: 'and its values are deleted when you apply the draft. The review shows until when you can restore them.',
+    'and all of its items are deleted when you apply the draft. The review shows how long you can restore them.',
+  fields: 'and its values are deleted when you apply the draft. The review shows how long you can restore them.',
   relations: 'is deleted as a relation. Its column and values are kept.',
 };
 

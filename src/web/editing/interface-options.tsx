@@ -177,7 +177,7 @@ const numberOf = (options: Options, name: string, otherwise: number): number => 
   return typeof value === 'number' ? value : otherwise;
 };
 
-/** Returns the texts of the choices, or two samples. */
+/** Returns the text of the choices, or two samples. */
 function choiceTexts({ choices }: Options): string[] {
   const texts = (Array.isArray(choices) ? choices : [])
     .filter(isObject)
@@ -287,7 +287,7 @@ const INTERFACES: Readonly<Record<string, (sample: Sample) => ReactElement>> = {
       color={textOf(options, 'color') || 'gray'}
     />
   ),
-  'presentation-notice': ({ options }) => <Alert>{textOf(options, 'text') || 'Text of the notice'}</Alert>,
+  'presentation-notice': ({ options }) => <Alert>{textOf(options, 'text') || 'Notice text'}</Alert>,
 };
 
 const Formatted = ({ options, type }: Sample) => (

@@ -24,7 +24,7 @@ const PLACEHOLDER = option('placeholder', 'Placeholder');
 const ICONS = [option('iconLeft', 'Icon on the left', 'icon'), option('iconRight', 'Icon on the right', 'icon')];
 const FONT = option('font', 'Font', ['sans-serif', 'serif', 'monospace']);
 const SOFT_LENGTH = option('softLength', 'Suggested maximum length', 'number');
-const TRIM = option('trim', 'Remove spaces at both ends', 'flag');
+const TRIM = option('trim', 'Trim spaces at both ends', 'flag');
 const CLEAR = option('clear', 'Store an empty value as empty text instead of null', 'flag');
 const MASKED = option('masked', 'Hide the value', 'flag');
 const CHOICES = option('choices', 'Choices', 'choices');
@@ -32,19 +32,19 @@ const OTHER = option('allowOther', 'Allow other values', 'flag');
 const NONE = option('allowNone', 'Allow no value', 'flag');
 const ICON = option('icon', 'Icon', 'icon');
 const COLOR = option('color', 'Color', 'color');
-const TEMPLATE = option('template', 'Template of an item');
-const FOLDER = option('folder', 'Folder of uploaded files');
+const TEMPLATE = option('template', 'Item template');
+const FOLDER = option('folder', 'Upload folder');
 const CREATE = flagThatIsOn('enableCreate', 'Allow new items');
 const SELECT = flagThatIsOn('enableSelect', 'Allow existing items');
 const LINK = option('enableLink', 'Show a link to the item', 'flag');
 const LIMIT = option('limit', 'Items per page', 'number');
 const LAYOUT = option('layout', 'Layout', ['list', 'table']);
-const FIELDS = option('fields', 'Columns of the table', 'words');
+const FIELDS = option('fields', 'Table columns', 'words');
 const FILTER = option('filter', 'Filter', 'json');
 const SECONDS = option('includeSeconds', 'Show seconds', 'flag');
 const HOURS = flagThatIsOn('use24', '24 hours');
 const CIRCLE = option('circle', 'Show as a circle', 'flag');
-const LANGUAGE_FIELD = option('languageField', 'Field with the name of the language');
+const LANGUAGE_FIELD = option('languageField', 'Language name field');
 const USER_LANGUAGE = option('userLanguage', 'Start with the language of the user', 'flag');
 const DEFAULT_LANGUAGE = option('defaultLanguage', 'Default language');
 const SWITCH_ICONS = [option('iconOn', 'Icon if on', 'icon'), option('iconOff', 'Icon if off', 'icon')];
@@ -62,14 +62,14 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
     TRIM,
     MASKED,
     CLEAR,
-    option('slug', 'Make it suitable for addresses', 'flag'),
+    option('slug', 'Make it suitable for URLs', 'flag'),
     option('min', 'Minimum', 'number'),
     option('max', 'Maximum', 'number'),
     option('step', 'Step', 'number'),
   ),
-  'input-multiline': described('Text on several lines', PLACEHOLDER, FONT, SOFT_LENGTH, TRIM, CLEAR),
+  'input-multiline': described('Multi-line text', PLACEHOLDER, FONT, SOFT_LENGTH, TRIM, CLEAR),
   'input-rich-text-html': described(
-    'Rich text as HTML',
+    'Rich text (HTML)',
     option('toolbar', 'Toolbar', 'words'),
     FONT,
     SOFT_LENGTH,
@@ -80,8 +80,8 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
     PLACEHOLDER,
     option('toolbar', 'Toolbar', 'words'),
     option('defaultView', 'First view', ['editor', 'preview']),
-    option('editorFont', 'Font of the editor', ['sans-serif', 'serif', 'monospace']),
-    option('previewFont', 'Font of the preview', ['sans-serif', 'serif', 'monospace']),
+    option('editorFont', 'Editor font', ['sans-serif', 'serif', 'monospace']),
+    option('previewFont', 'Preview font', ['sans-serif', 'serif', 'monospace']),
     SOFT_LENGTH,
     FOLDER,
   ),
@@ -94,11 +94,11 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
   ),
   'input-hash': described('Hash', PLACEHOLDER, MASKED),
   'input-autocomplete-api': described(
-    'Suggestions of another server',
+    'Suggestions from another server',
     option('url', 'Address'),
-    option('resultsPath', 'Path of the list'),
-    option('textPath', 'Path of the text'),
-    option('valuePath', 'Path of the value'),
+    option('resultsPath', 'Path to the list'),
+    option('textPath', 'Path to the text'),
+    option('valuePath', 'Path to the value'),
     option('trigger', 'Trigger', ['debounce', 'throttle']),
     option('rate', 'Milliseconds between requests', 'number'),
     PLACEHOLDER,
@@ -125,12 +125,7 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
     option('whitespace', 'Replace spaces with', ['', '-', '_']),
     ...ICONS,
   ),
-  list: described(
-    'List of objects',
-    TEMPLATE,
-    option('addLabel', 'Label of the button'),
-    option('fields', 'Fields', 'json'),
-  ),
+  list: described('List of objects', TEMPLATE, option('addLabel', 'Button label'), option('fields', 'Fields', 'json')),
   map: described('Map', option('defaultView', 'First view', 'json')),
   'select-color': described(
     'Color',
@@ -144,9 +139,9 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
     CHOICES,
     OTHER,
     COLOR,
-    option('itemsShown', 'Choices shown at first', 'number'),
+    option('itemsShown', 'Choices shown initially', 'number'),
   ),
-  'select-multiple-dropdown': described('Dropdown of several values', CHOICES, PLACEHOLDER, OTHER, NONE, ICON),
+  'select-multiple-dropdown': described('Dropdown with several values', CHOICES, PLACEHOLDER, OTHER, NONE, ICON),
   'select-radio': described('Radio buttons', CHOICES, OTHER, COLOR, ...SWITCH_ICONS),
   file: described('File', FOLDER, FILTER),
   'file-image': described(
@@ -171,7 +166,7 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
     FILTER,
   ),
   'list-m2a': described(
-    'Items of any collection',
+    'Items from any collection',
     option('prefix', 'Prefix'),
     CREATE,
     SELECT,
@@ -195,17 +190,17 @@ export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
     ICON,
   ),
   'group-accordion': described(
-    'Group as an accordion',
-    option('accordionMode', 'Only one section is open', 'flag'),
+    'Accordion group',
+    option('accordionMode', 'Open only one section at a time', 'flag'),
     option('start', 'At first', ['opened', 'first', 'closed']),
   ),
   'group-detail': described(
-    'Group that can be closed',
+    'Collapsible group',
     option('start', 'At first', ['open', 'closed']),
     option('headerIcon', 'Icon', 'icon'),
     option('headerColor', 'Color', 'color'),
   ),
-  'group-raw': described('Group without a frame'),
+  'group-raw': described('Group without a border'),
 };
 
 export const DISPLAYS: Readonly<Record<string, InterfaceDescription>> = {
@@ -233,7 +228,7 @@ export const DISPLAYS: Readonly<Record<string, InterfaceDescription>> = {
     ...SWITCH_COLORS,
   ),
   color: described('Color', option('defaultColor', 'Default color', 'color')),
-  collection: described('Name of a collection', option('icon', 'Show the icon', 'flag')),
+  collection: described('Collection name', option('icon', 'Show the icon', 'flag')),
   datetime: described(
     'Date and time',
     option('relative', 'Relative to now', 'flag'),
@@ -243,7 +238,7 @@ export const DISPLAYS: Readonly<Record<string, InterfaceDescription>> = {
     HOURS,
   ),
   file: described('File'),
-  filesize: described('Size of a file'),
+  filesize: described('File size'),
   icon: described('Icon', option('filled', 'Filled', 'flag'), COLOR),
   image: described('Image', CIRCLE),
   labels: described(

@@ -22,7 +22,7 @@ export const tokensQuery = (user: string) =>
   });
 
 /**
- * The identities of an OpenID provider that sign in as a user.
+ * The OpenID provider identities that can sign in as a user.
  * @param user id
  */
 export const identitiesQuery = (user: string) =>

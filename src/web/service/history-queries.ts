@@ -188,7 +188,7 @@ export const trashEventsQuery = (batch: string) =>
 
 const LATEST = 5;
 
-/** The latest changes of a user. */
+/** The latest changes by a user. */
 export const latestQuery = (actor: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'latest', actor],

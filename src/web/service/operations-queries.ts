@@ -119,7 +119,7 @@ export interface ReadTrust {
   rules: TrustRule[];
   /** The version for detecting concurrent changes. */
   etag: string;
-  /** The latest changes of the rules, newest first. The first one set the rules above. */
+  /** The latest changes to the rules, newest first. The first one set the rules above. */
   changes: TrustChange[];
 }
 
@@ -156,7 +156,7 @@ export function findSetter(rule: TrustRule, changes: readonly TrustChange[]): Tr
 }
 
 /**
- * Replaces all trust rules. API tokens of removed and changed rules end at once.
+ * Replaces all trust rules. API tokens of removed and changed rules stop working at once.
  * @throws ServiceError at the invalid member: `rules[0].issuer` …
  */
 export const setTrust = (rules: NewTrustRule[], etag: string) =>
@@ -312,7 +312,7 @@ export const unmanagedQuery = () =>
 
 /* Webhooks and their deliveries. For admins. */
 
-/** The key prefix of queries that a change of a webhook invalidates. */
+/** The key prefix of queries that a change to a webhook invalidates. */
 export const WEBHOOKS = 'webhooks';
 
 export const webhooksQuery = () =>
@@ -340,14 +340,14 @@ export const updateWebhook = async (id: string, changes: Partial<WebhookSettings
 
 export const deleteWebhook = (id: string) => request('deleteWebhook', { params: { id } });
 
-/** The former secret also signs for 24 hours. */
+/** Requests are also signed with the former secret for 24 hours. */
 export const rotateSecret = async (id: string) => (await request('rotateWebhookSecret', { params: { id } })).data;
 
 /** @throws ServiceError at `position`, if it is after the position that follows the end of the log */
 export const replayWebhook = async (id: string, position: number) =>
   (await request('replayWebhook', { params: { id }, body: { position } })).data;
 
-/** Sends a test message, also if the webhook is disabled. */
+/** Sends a test message, even if the webhook is disabled. */
 export const testWebhook = async (id: string) => (await request('testWebhook', { params: { id } })).data;
 
 /* Environments: other instances of the service. For admins. */

@@ -136,7 +136,7 @@ export async function readDocument({ content, type }: SentFile): Promise<unknown
   return readYaml(await content.text());
 }
 
-/** The changes of others between a file's base and a position. */
+/** The changes by others between a file's base and a position. */
 export const keptQuery = (base: string | number, position: number) =>
   queryOptions({
     queryKey: ['kept', base, position],
@@ -240,7 +240,7 @@ const isDataLost = ({ headers }: Response): boolean =>
   (headers.get('x-warnings') ?? '').split(',').some((code) => LOSSES.has(code.trim()));
 
 /**
- * Changes of others since a position.
+ * Changes by others since a position.
  * @param isNamed true to include actors, if the user may read them
  */
 export const sinceQuery = (position: number, now: number | undefined, isNamed: boolean) =>
@@ -257,7 +257,7 @@ export const sinceQuery = (position: number, now: number | undefined, isNamed: b
     },
   });
 
-/** Recent changes of a collection. */
+/** Recent changes to a collection. */
 export const recentChangesQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'lately', collection],

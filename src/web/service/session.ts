@@ -19,7 +19,7 @@ interface Access {
   until: number;
 }
 
-/** Tells that the cookie may exist; otherwise every first visit would log an error in the console. */
+/** Records that the cookie may exist; otherwise every first visit would log an error in the console. */
 const HINT = 'dps.session';
 /** Milliseconds before the expiry of a token at which it is renewed. */
 const AHEAD = 30_000;
@@ -53,7 +53,7 @@ export function subscribeSession(listener: () => void): () => void {
 /** Returns the id of the user who is signed in or whose session has expired. Empty without a session. */
 export const currentUserId = (): string => ('user' in session ? session.user.id : '');
 
-/** `forget` is called on every change of the user, before anything renders for the next one. */
+/** `forget` is called on every change to the user, before anything renders for the next one. */
 export const onUserChange = (forget: () => void): void => void forgetting.add(forget);
 
 function setSession(next: Session): void {

@@ -32,7 +32,7 @@ export async function readKept(name: string): Promise<string | null> {
 }
 
 /**
- * Stores a text.
+ * Stores a string.
  * @param text null deletes the stored text
  * @param delay milliseconds before the write, so that typed letters are combined
  * @returns false if the browser cannot store it

@@ -6,7 +6,7 @@ export const POLICY_WORDS = {
   online_above_rows: 'Online above this row count',
   author_may_approve: 'Authors can approve their own requests',
   requires_reason: 'Every change needs a reason',
-  policy_changes: 'Changes of this policy',
+  policy_changes: 'Changes to this policy',
 } as const;
 
 export const POLICY_CHANGE_WORDS: Readonly<Record<Policy['policy_changes'], string>> = {

@@ -44,7 +44,7 @@ export const scopeText = ({
     ...(networks ? [`from ${networks.join(', ')}`] : []),
   ].join('; ');
 
-/** Returns the beginning of a text on one line. */
+/** Returns the beginning of a string on one line. */
 export function abbreviate(text: string, length = 160): string {
   const line = text
     .slice(0, length * 4)
@@ -54,7 +54,7 @@ export function abbreviate(text: string, length = 160): string {
   return letters.length > length ? `${letters.slice(0, length - 1).join('')}…` : line;
 }
 
-/** Escapes hidden characters of SQL text, which could show another statement than the one that runs. */
+/** Escapes hidden characters of SQL text, which could show a statement other than the one that runs. */
 export const visibleSql = (sql: string): string => sql.replaceAll('\r\n', '\n').split('\t').map(visibleText).join('\t');
 
 /* A column as SQL for display. */

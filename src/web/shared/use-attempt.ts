@@ -13,7 +13,7 @@ export function newId(): string {
 interface Attempt {
   /**
    * Returns the `Idempotency-Key` of an attempt.
-   * @param of the content. Another content is another attempt
+   * @param of the content. Different content is a different attempt
    */
   keyFor: (of: string) => string;
   /**

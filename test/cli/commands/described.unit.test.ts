@@ -342,7 +342,7 @@ describe('dps policy', () => {
       'Online changes are required above 1,000,000 rows.',
       'Required approvals of a change request: 2; its author may approve.',
       'Every change requires a reason.',
-      'A change of the policy requires an approved change request.',
+      'A policy change requires an approved change request.',
     ]);
   });
 

@@ -289,7 +289,7 @@ describe('files of views', () => {
 
   it('are rejected with file and line', async () => {
     await writeFile(at('view.adults.sql'), 'CREATE VIEW adults AS\n<<<<<<< HEAD\nSELECT 1 AS a;\n');
-    expect((await run('plan')).err).to.contain('objects/view.adults.sql:2: the file contains a conflict of Git.');
+    expect((await run('plan')).err).to.contain('objects/view.adults.sql:2: the file contains a Git merge conflict.');
     await writeFile(at('view.adults.sql'), 'CREATE VIEW other AS SELECT id FROM members;\n');
     expect((await run('plan')).err).to.contain(
       'objects/view.adults.sql:1: the file of "other" must be named objects/view.other.sql.',

@@ -87,7 +87,7 @@ describe('a folder of schema files', () => {
       ['\ncollection: Posts', 'posts.yaml:2: the file of "Posts" must be named collections/%50osts.yaml.'],
       [
         `${POSTS}more: 1\n`,
-        'posts.yaml:13: unknown member "more"; known are collection, renamed_from, meta, schema, fields, relations.',
+        'posts.yaml:13: unknown member "more"; known members: collection, renamed_from, meta, schema, fields, relations.',
       ],
       ['collection: posts\nrelations: []', 'posts.yaml:1: fields is required and must be a list; write [] for none.'],
       [

@@ -50,7 +50,7 @@ describe('a pipeline that waits for its turn', () => {
       await holder.query('COMMIT');
       const rejected = await creation;
       expect([rejected.status, rejected.codes], rejected.text).deep.equal([403, ['FORBIDDEN']]);
-      expect(rejected.text).include('ended while the request waited');
+      expect(rejected.text).include('became invalid while the request waited');
       expect((await client('/collections/second')).status).equal(404);
 
       const restore =

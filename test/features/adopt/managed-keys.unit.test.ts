@@ -106,7 +106,7 @@ describe('a foreign key that waited for its target', () => {
       relations: [],
       collections: [],
       notes: [
-        'constraint "f" references a table that another table of the same name hides: it stays unchanged, and no snapshot contains it',
+        'constraint "f" references a table that another table with the same name hides: it stays unchanged, and no snapshot contains it',
       ],
     });
     const unknown = catalogReference('f', 'c', 'other', { columns: ['a', 'c'] });

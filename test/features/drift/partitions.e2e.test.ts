@@ -162,7 +162,7 @@ describe('partitions and inherited children', () => {
     expect(refused.out)
       .to.contain('the tables oth.chi, oth.deep inherit from it')
       .and.contain('repeat the repair with "--purge"')
-      .and.contain('(drops, also from oth.chi, oth.deep)');
+      .and.contain('(drops, including from oth.chi, oth.deep)');
     expect(await query('SELECT by_hand FROM par')).to.deep.equal([{ by_hand: 'kept' }]);
     const repaired = await dps([...repair, '--purge'], settings());
     expect(repaired.code, repaired.out).to.equal(0);

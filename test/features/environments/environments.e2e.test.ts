@@ -381,7 +381,9 @@ describe('environments', () => {
     it('follows no redirect', async () => {
       hostile.received.length = 0;
       hostile.respond = (response) => answer(response, 302, { location: `${service.url}/server/info` });
-      expect((await refusal({ url: hostile.url }))?.message).to.match(/answered 302\. Redirects are not followed\./);
+      expect((await refusal({ url: hostile.url }))?.message).to.match(
+        /responded with 302\. Redirects are not followed\./,
+      );
       const paths = new Set(hostile.received.map(({ path }) => path));
       expect([...paths]).to.deep.equal(['/hook/server/info']);
     });

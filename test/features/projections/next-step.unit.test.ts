@@ -7,11 +7,11 @@ describe('advice for a failed projection', () => {
 
   for (const [sqlstate, remedy] of [
     ['54000', 'A value is too large'],
-    ['53100', 'too little disk'],
+    ['53100', 'out of disk space'],
     ['42501', 'privilege to create indexes'],
-    ['XX001', 'log of PostgreSQL|internal error'],
-    ['99999', 'Fix what the message names'],
-    [null, 'Fix what the message names'],
+    ['XX001', 'PostgreSQL log|internal error'],
+    ['99999', 'Fix the problem that the message names'],
+    [null, 'Fix the problem that the message names'],
   ] as const) {
     it(`${sqlstate}: ${remedy}`, () => expect(at(sqlstate)).to.match(new RegExp(remedy)));
   }

@@ -46,7 +46,7 @@ describe('sending to a receiver', () => {
     receiver.respond = (response) => void response.writeHead(307, { location: `${receiver.url}/inside` }).end();
     expect(await send()).to.deep.include({
       status: 307,
-      error: 'The receiver answered 307. Redirects are not followed. Set the address that it redirects to.',
+      error: 'The receiver responded with 307. Redirects are not followed. Set the address that it redirects to.',
     });
     expect(receiver.received).to.have.length(1);
   });
@@ -78,7 +78,10 @@ describe('sending to a receiver', () => {
     // The response must begin within the limit of the whole.
     const endless = createSender({ classify: LOOPBACK, timeouts: { ...timeouts, whole: 4_000 } });
     receiver.respond = (response) => void response.writeHead(500).write('…');
-    expect(await send(receiver.url, endless)).to.deep.include({ status: 500, error: 'The receiver answered 500.' });
+    expect(await send(receiver.url, endless)).to.deep.include({
+      status: 500,
+      error: 'The receiver responded with 500.',
+    });
     endless.close();
   });
 

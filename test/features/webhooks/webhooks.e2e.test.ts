@@ -207,7 +207,7 @@ describe('webhooks', () => {
     for (const status of [500, 302]) {
       receiver.respond = (response) => void response.writeHead(status, { location: receiver.url }).end();
       if (names.length === 0) names.push(await collection(), await collection());
-      const error = `The receiver answered ${status}.`;
+      const error = `The receiver responded with ${status}.`;
       await until(`it fails with ${status}`, async () => (await get(data.id)).last_error?.startsWith(error) === true);
       const failing = await get(data.id);
       expect(failing.state).to.equal('failing');
@@ -333,7 +333,7 @@ describe('webhooks', () => {
       type: 'webhook.test',
       position: null,
       status: 404,
-      error: 'The receiver answered 404.',
+      error: 'The receiver responded with 404.',
     });
     await api.sql(
       `INSERT INTO service.service_webhook_deliveries (webhook, message, type, attempted_at, milliseconds)

@@ -124,7 +124,7 @@ describe('reading a body', () => {
 
   it('times out when nothing arrives for a while', async () => {
     const read = readRaw(request({}), 10, { pace: { ...pace, stallMs: 1_000 } });
-    expect(await refusalOf(read)).to.deep.equal(closing('No data of the body has arrived for 1 seconds.'));
+    expect(await refusalOf(read)).to.deep.equal(closing('No body data has arrived for 1 seconds.'));
   });
 
   it('times out when it arrives too slowly, however often a byte arrives', async () => {

@@ -81,7 +81,7 @@ describe('a submitted snapshot that mostly equals the current one', () => {
 
   for (const [what, text] of [
     ['a snapshot with other white space', (full: Snapshot) => JSON.stringify(full, null, 2)],
-    ['a snapshot of another release', (full: Snapshot) => JSON.stringify({ ...full, service: '0.9.0' })],
+    ['a snapshot from another release', (full: Snapshot) => JSON.stringify({ ...full, service: '0.9.0' })],
     ['a snapshot with another member', (full: Snapshot) => JSON.stringify({ ...full, more: 1 })],
     ['a snapshot without relations', (full: Snapshot) => JSON.stringify({ ...full, relations: undefined })],
     ['text behind it', (full: Snapshot) => `${JSON.stringify(full)} 1`],

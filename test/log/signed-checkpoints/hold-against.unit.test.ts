@@ -100,7 +100,7 @@ describe('checkpoints compared with an export', () => {
       `position 2 has the hash ${hashOf(2)}: the log was rewritten there or before`,
     );
     expect(await reasonOf([signed(2, { origin: OTHER_ORIGIN })], PLAIN)).to.equal(
-      `it names another log (${OTHER_ORIGIN}) than the one with this hash (${ORIGIN})`,
+      `it names a different log (${OTHER_ORIGIN}) than the log with this hash (${ORIGIN})`,
     );
     expect(await reasonOf([signed(2, { origin: OTHER_ORIGIN, hash: forged })], PLAIN)).to.equal(
       `the log is a different one (${ORIGIN}): it was rewritten from its beginning, or it is not the signed log (${OTHER_ORIGIN})`,

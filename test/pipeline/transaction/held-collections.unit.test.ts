@@ -6,7 +6,7 @@ import type { LogEvent } from '../../../src/schema/model/events.js';
 
 const inUseProblem = (collection: string, change: string): Problem => ({
   code: 'IN_USE',
-  message: `Change request ${change} is preparing a change of "${collection}". Wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
+  message: `Change request ${change} is preparing a change to "${collection}". Wait for it, or withdraw it (POST /changes/${change}/withdraw).`,
   collection,
   details: { change },
 });

@@ -247,7 +247,7 @@ describe('foreign keys that are not relations', () => {
     ]);
     const nonsense = { ...reference, definition: 'nonsense' };
     expect(keys({}, { managed: ['other'] }, [nonsense]).extras.constraints).to.deep.equal([]);
-    expectKeys(left('references a table that another table of the same name hides'), {}, { managed: ['other'] }, [
+    expectKeys(left('references a table that another table with the same name hides'), {}, { managed: ['other'] }, [
       { ...reference, definition },
     ]);
   });

@@ -102,7 +102,7 @@ describe('obstacles to a preparation', () => {
 
   it('name what PostgreSQL does not support', () => {
     expect(reasonOf({ kind: null })).to.equal(
-      'PostgreSQL reads the whole table under its lock, and cannot do that before',
+      'PostgreSQL reads the whole table under its lock, and cannot do that beforehand',
     );
     expect(reasonOf({ kind: null, rewrites: true })).to.equal('PostgreSQL rewrites the whole table');
   });
@@ -153,7 +153,7 @@ describe('obstacles to a preparation', () => {
     expect(reasonOf({ events: [renamed('t.b', 'c')] })).to.equal(null);
   });
 
-  it('include other changes of its columns', () => {
+  it('include other changes to its columns', () => {
     const reason = (name: string) =>
       `the same change creates, renames or alters the column "${name}". Send that first, as a separate change`;
     const retyped = changed(column('a', 'integer'), column('a', 'bigInteger'));

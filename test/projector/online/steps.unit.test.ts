@@ -36,7 +36,7 @@ const ROWS: [Preparable, Expected][] = [
         ['add', 'enforce that t.a is never null for new rows of t'],
         ['validate', 'validate that t.a is never null'],
       ],
-      warning: `PostgreSQL rejects rows of t without a value of a ${BEGINNING}. ${UNTIL}`,
+      warning: `PostgreSQL rejects rows of t without a value for a ${BEGINNING}. ${UNTIL}`,
     },
   ],
   [

@@ -10,7 +10,7 @@ import { added, changed, column, created } from '../columns.js';
 import { type Projected, startProjected } from '../../support/projected.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 
-describe('errors of PostgreSQL', () => {
+describe('PostgreSQL errors', () => {
   let projected: Projected;
   before(async () => {
     projected = await startProjected();

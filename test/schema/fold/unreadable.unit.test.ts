@@ -90,10 +90,10 @@ describe('an event that does not follow', () => {
     for (const type of ['collection.updated', 'collection.deleted', 'field.created', 'relation.deleted'])
       expect(following(type, 'nothing', null, note)).to.equal(`the collection does not exist (${type} nothing)`);
     expect(following('field.updated', 'tags', 'nothing', note)).to.equal(
-      'no object of that name exists (field.updated tags.nothing)',
+      'no object with that name exists (field.updated tags.nothing)',
     );
     expect(following('relation.updated', 'articles', 'id', note)).to.equal(
-      'no object of that name exists (relation.updated articles.id)',
+      'no object with that name exists (relation.updated articles.id)',
     );
     for (const [type, field] of [
       ['collection.updated', null],
@@ -120,7 +120,7 @@ describe('an event that does not follow', () => {
       'a field with the new name already exists (field.renamed tags.id)',
     );
     expect(field('tags', 'id', 'key')).to.equal('accepted');
-    const missing = 'no object of that name exists (collection.renamed tags)';
+    const missing = 'no object with that name exists (collection.renamed tags)';
     const { patch } = note;
     for (const place of [
       { collection: 'nothing' },

@@ -65,7 +65,7 @@ describe('apply-diff', () => {
     expect(problems.map(({ message, path }) => [path, message])).to.deep.equal([
       [
         'diff.fields[0].restores',
-        'the trash no longer contains a matching deletion of position 7. Create a new diff and apply that',
+        'the trash no longer contains a matching deletion at position 7. Create a new diff and apply that',
       ],
     ]);
     apply(created).then('field.created articles.editor');

@@ -117,7 +117,7 @@ describe('update-collection', () => {
     ]);
     expect(update({ schema: 'text' })).to.deep.equal(['INVALID_PAYLOAD schema: schema must be an object or null']);
     expect(update({ collection: 'posts' })).to.deep.equal([
-      'INVALID_PAYLOAD collection: an update cannot rename, and this collection is "articles". To rename it: POST /collections/articles/rename',
+      'INVALID_PAYLOAD collection: an update cannot rename the collection, which is "articles". To rename it: POST /collections/articles/rename',
     ]);
   });
 

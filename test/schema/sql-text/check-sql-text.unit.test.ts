@@ -95,7 +95,7 @@ describe('SQL text from requests', () => {
   const listed = 'docs/functions.md does not list it';
   const unlisted = (name: string, kind = 'function'): string => `must not use the ${kind} "${name}": ${listed}`;
   const cast = (name: string): string =>
-    `must not cast to "${name}": it must be a built-in type of PostgreSQL (docs/functions.md), or schema.extras.needs must name the type`;
+    `must not cast to "${name}": it must be a built-in PostgreSQL type (docs/functions.md), or schema.extras.needs must name the type`;
   const long = (name: string): string => `must not call ${name} except with a literal length of at most 10,000`;
   const HUGE = 'could compute values of more than 128 MiB from a few characters';
   const DOT = 'must not select a part of a value with a dot, which can call any function: write the function call';

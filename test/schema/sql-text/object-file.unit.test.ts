@@ -107,9 +107,9 @@ describe('the file of a view', () => {
       /^2: the file is not valid SQL: syntax error at or near ";"/,
     ],
     [
-      'contains a conflict of Git',
+      'contains a Git merge conflict',
       'CREATE VIEW v AS\n<<<<<<< HEAD\nSELECT 1 AS a\n=======\nSELECT 2 AS a\n>>>>>>> b',
-      '2: the file contains a conflict of Git. Resolve it first',
+      '2: the file contains a Git merge conflict. Resolve it first',
     ],
     [
       'creates an index on a view',

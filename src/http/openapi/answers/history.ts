@@ -15,7 +15,7 @@ const json = z.unknown();
 export const actor = z
   .strictObject({
     id: text.describe(
-      'The id of the account, also after its deletion. `dps` for the command, `service` for the service',
+      'The id of the account, even after its deletion. `dps` for the command, `service` for the service',
     ),
     name: textOrNull.describe('The name at that time. Null if it was erased'),
   })
@@ -172,7 +172,7 @@ export const verification = z
       .describe(
         'Changes that the policy, the approvals or the trust rules at their position did not allow, or that differ from the plan of their change request, at most 100',
       ),
-    unprotected: z.array(text).describe('Ways in which PostgreSQL would allow changes of accepted events'),
+    unprotected: z.array(text).describe('Ways in which PostgreSQL would allow changes to accepted events'),
     divergences: z
       .array(divergence.extend({ acknowledged: position.nullable() }))
       .describe('Each time that the log differed from an earlier read'),

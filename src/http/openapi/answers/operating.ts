@@ -164,7 +164,7 @@ export const drift = z
       .array(
         z.strictObject({
           table: text,
-          rows: z.number().nullable().describe('Estimated from the statistics of PostgreSQL, with the partitions'),
+          rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics, with the partitions'),
           partition_of: text.optional(),
         }),
       )
@@ -252,7 +252,7 @@ export const plan = z
         z.strictObject({
           table: text,
           lock: text.describe('The strongest lock level on the table, by its name in PostgreSQL'),
-          rows: z.number().nullable().describe('Estimated from the statistics of PostgreSQL. Null: not known yet'),
+          rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: not known yet'),
           bytes: z.number().nullable().describe('From the same statistics, without indexes'),
         }),
       )

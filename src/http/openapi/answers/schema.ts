@@ -108,7 +108,7 @@ const bytes = z.int().min(0);
 
 export const databaseTable = z
   .strictObject({
-    rows: z.number().nullable().describe('Estimated from the statistics of PostgreSQL. Null: there are none yet'),
+    rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: there are none yet'),
     bytes: z
       .strictObject({ table: bytes.nullable(), indexes: bytes.nullable(), total: bytes.nullable() })
       .describe(

@@ -30,7 +30,7 @@ export const losesData: Rule = {
   level: 'danger',
   title: 'Data is lost',
   what: 'The change drops a table or column with its values, or converts values irreversibly: rounded numbers, a lost time of day, leading zeros, trailing blanks, duplicate JSON keys.',
-  why: 'Every application loses the data at once. Data in the trash can be restored for a limited time, everything else only from a backup.',
+  why: 'Every application loses the data at once. Data in the trash can be restored for a limited time. Everything else can be restored only from a backup.',
   safer: `${OF_WHAT_GOES} ${OF_VALUES}`,
   levels: '`warn` if the trash keeps the data, `danger` if the loss is permanent.',
   example: { unsafe: 'DELETE /fields/articles/body?purge', safe: 'DELETE /fields/articles/body' },
@@ -87,7 +87,7 @@ export const narrowsType: Rule = {
   level: 'warn',
   title: 'Narrower type',
   what: 'A field gets a type with a smaller range: a smaller number, a shorter text, fewer digits, a date instead of a timestamp.',
-  why: 'Values that do not fit make the change fail or are rounded. Applications that still write such values will fail.',
+  why: 'If values do not fit, the change fails or rounds them. Applications that still write such values will fail.',
   safer: 'First change applications to write values that fit. Then check the existing rows with a dry run.',
   levels: 'Depends on the size of the table.',
   example: { unsafe: 'PATCH /fields/articles/title {"schema": {"max_length": 50}}' },
@@ -146,8 +146,8 @@ export const mayFail: Rule = {
   level: 'warn',
   title: 'Existing rows may violate it',
   what: 'The change applies to every row. Existing rows may violate it: nulls, duplicate values, values that are too long or too large for a new type, keys without a target.',
-  why: 'One violating row makes the whole change fail. On a database with other rows it may succeed.',
-  safer: 'Use a dry run first: it makes the change, counts the violating rows, and rolls back.',
+  why: 'The whole change fails if one row violates it. On a database with other rows it may succeed.',
+  safer: 'Use a dry run first: it executes the change, counts the violating rows, and rolls back.',
   example: { unsafe: 'PATCH /fields/articles/title {"schema": {"is_unique": true}}' },
   aliases: { squawk: ['ban-new-write-restriction'], atlas: ['MF101', 'MF102', 'MF104'] },
   statement: (statement, planned) =>
@@ -198,7 +198,7 @@ export const requiredField: Rule = {
   level: 'warn',
   title: 'Required field without a value for existing rows',
   what: 'A NOT NULL field without a default is added to an existing table.',
-  why: 'It fails if the table has a row. Applications that do not set the field can no longer insert rows.',
+  why: 'The change fails if the table has rows. Applications that do not set the field can no longer insert rows.',
   safer: 'Add it with a default or a `backfill`, or add it as nullable, and make it NOT NULL online with a `backfill`.',
   levels: '`note` if the statistics count no rows, `danger` if they count some, `warn` with a `backfill`.',
   example: {
@@ -227,8 +227,8 @@ export const fillsRows: Rule = {
   code: 'FILLS_ROWS',
   level: 'warn',
   title: 'Existing rows are filled',
-  what: 'A change of a field has a `backfill`, so the service writes the field in all rows in which it is null.',
-  why: 'Afterwards, filled rows cannot be told apart from others, and a revert of the change does not clear them. An UPDATE runs the triggers of the table.',
+  what: 'A field change includes a `backfill`, so the service fills the field in all rows in which it is null.',
+  why: 'Afterwards, filled rows cannot be told apart from others, and a revert of the change does not clear them. An UPDATE fires the triggers on the table.',
   safer: 'Check the number of rows first. Fill a large table online: the service then writes the rows in batches.',
   levels: '`note` on a small table, `warn` on a larger one.',
   example: {
@@ -298,7 +298,7 @@ export const dropsDefault: Rule = {
   what: 'A field of an existing table loses its default.',
   why: 'An INSERT without the column writes null, or fails if the column is NOT NULL.',
   safer: 'First change applications to name the column in every INSERT.',
-  levels: '`warn` if the column is NOT NULL, else `note`.',
+  levels: '`warn` if the column is NOT NULL, otherwise `note`.',
   example: { unsafe: 'PATCH /fields/articles/views {"schema": {"default_value": null}}' },
   aliases: { squawk: ['ban-drop-default'] },
   field(change, planned) {
@@ -322,7 +322,7 @@ export const dropsConstraint: Rule = {
   title: 'Constraint is dropped',
   what: 'A key, foreign key or check is dropped from an existing table and not replaced under the same name.',
   why: 'Applications can now write rows that violate it. Such rows must be corrected before the constraint can be added again.',
-  safer: 'Make sure that nothing relies on it: code that expects one row, ON DELETE or ON CONFLICT.',
+  safer: 'Make sure that no application relies on it, for example on a single row, ON DELETE or ON CONFLICT.',
   aliases: { squawk: ['ban-drop-constraint'], atlas: ['CD101', 'CD102', 'CD103'] },
   statement(statement, planned) {
     const dropped = statement.drops.find(({ kind }) => kind === 'constraint');
@@ -335,7 +335,7 @@ export const dropsConstraint: Rule = {
   },
 };
 
-/** True if the changed table still has a constraint of this name, because the change recreates it. */
+/** True if the changed table still has a constraint with this name, because the change recreates it. */
 function isThere(node: CollectionNode, name: string): boolean {
   if (extraConstraint(node, name) !== undefined) return true;
   if (primaryKeyOf(node).length > 0 && primaryKeyNameOf(node) === name) return true;

@@ -170,7 +170,7 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. A change of a parent table also has this finding if PostgreSQL does not accept what it means for the inheriting tables: a column that they inherit from several tables is renamed or gets another type, a new column has the name of one of theirs and another type, a relation of theirs loses its column or no longer fits, or they keep the table from being deleted. The service does not delete a table that has partitions that it does not manage.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. A change to a parent table also has this finding if PostgreSQL does not accept its effect on the inheriting tables: a column that they inherit from several tables is renamed or gets another type, a new column has the name of one of theirs and another type, a relation of theirs loses its column or no longer fits, or they keep the table from being deleted. The service does not delete a table that has partitions that it does not manage.',
   why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and does not drop a table from which other tables inherit, except partitions.',
   safer:
     'Change the parent table, which changes the inheriting tables too. Delete the inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
@@ -222,7 +222,7 @@ function otherTypesInChildren({ event, before, after, batch }: PlannedEvent): Ob
   if (children.length === 0) return [];
   const names = listNames(children.map(({ childName }) => childName));
   const what = children.length === 1 ? `${names} has` : `${names} have`;
-  const message = `add column ${event.collection}.${column.field}: ${what} a column of this name with another type, so PostgreSQL rejects it. Use the same type.`;
+  const message = `add column ${event.collection}.${column.field}: ${what} a column with this name but another type, so PostgreSQL rejects it. Use the same type.`;
   return [{ message }];
 }
 
@@ -323,7 +323,7 @@ function sameField(before: CollectionNode, after: CollectionNode, field: string)
   return name === undefined ? undefined : after.fields.get(name);
 }
 
-/* Findings that the planning creates directly: about the trash, names, preparations and the policy. */
+/* Findings that planning creates directly: about the trash, names, preparations and the policy. */
 
 const dataRestored: Rule = {
   code: 'DATA_RESTORED',
@@ -340,7 +340,7 @@ const dataNotRestored: Rule = {
   level: 'warn',
   shownOnly: true,
   title: 'Data is not restored',
-  what: 'A table or column of this name had data before. It is created without that data, which is permanently deleted or does not fit. Values of a restored field also have this finding if their row was deleted or its primary key was updated.',
+  what: 'A table or column with this name had data before. It is created without that data, which is permanently deleted or does not fit. Values of a restored field also have this finding if their row was deleted or its primary key was updated.',
   why: 'The schema looks as before, but applications find no data in it.',
   safer: 'Restore it from the trash while it is there, or from a backup.',
 };
@@ -350,7 +350,7 @@ const rowsInTheWay: Rule = {
   level: 'warn',
   shownOnly: true,
   title: 'Existing rows violate it',
-  what: 'Existing rows have null in a column that becomes NOT NULL, or have no target for a new foreign key.',
+  what: 'Existing rows contain null in a column that becomes NOT NULL, or have no target for a new foreign key.',
   why: 'The whole change fails while such rows exist.',
   safer: 'Update or delete the rows before the change, or remove the entry from the diff.',
 };
@@ -362,7 +362,7 @@ const dataNotKept: Rule = {
   what: 'The trash does not keep a deleted object, because it cannot or the request has `purge`, or a request purges it from the trash. The message gives the reason.',
   why: 'The object is permanently deleted when the change is applied. Only a backup can restore it.',
   safer:
-    'Omit `purge`. Apply the change online if the message says so, which copies many rows first, or remove the named obstacle.',
+    'Omit `purge`. If the message says so, apply the change online, so that the service copies many rows first. Otherwise, remove the named obstacle.',
 };
 
 const notRestored: Rule = {
@@ -424,7 +424,7 @@ const renamedFromNothing: Rule = {
   shownOnly: true,
   title: 'The old name does not exist',
   what: 'A snapshot sets `renamed_from` to a name that does not exist. The object is created.',
-  why: 'That is intended in an empty environment. Elsewhere the old name may be misspelled.',
+  why: 'That is intended in an empty environment. In other environments, the old name may be misspelled.',
   safer: 'Check the spelling of the old name.',
 };
 

@@ -1,8 +1,8 @@
-/** Findings about a snapshot of another release, vendor or product: skipped parts, and differences in meaning. */
+/** Findings about a snapshot from another release, vendor or product: skipped parts, and differences in meaning. */
 import type { Rule } from '../model.js';
 
 const WHY =
-  'The file contains something that this service does not import. Tell the author of the file about the difference.';
+  'The file contains something that this service does not import. Report the difference to the author of the file.';
 const SAFER = 'Check whether the skipped part is needed. If so, express it with the members of this service.';
 
 const imported = (code: string, title: string, what: string, level: Rule['level'] = 'note'): Rule => ({
@@ -72,7 +72,7 @@ export const IMPORTED: readonly Rule[] = [
   ),
   imported(
     'TYPE_CHANGED',
-    'Another type',
+    'Different type',
     'PostgreSQL does not have the type, or it does not match the referenced key. The nearest type is used.',
     'warn',
   ),

@@ -34,7 +34,7 @@ export const indexOfManyColumns: Rule = {
   code: 'INDEX_OF_MANY_COLUMNS',
   level: 'note',
   standing: true,
-  title: 'Index of many columns',
+  title: 'Index on many columns',
   what: 'A non-unique index has more than three columns.',
   why: 'The first columns narrow a search. Each further column makes the index larger and every write slower.',
   safer: 'Keep the most selective columns and omit the others.',

@@ -33,7 +33,7 @@ export const checkUnderLock: Rule = {
   level: 'warn',
   title: 'Check validated under a lock',
   what: 'A check constraint is added to a table that may have rows.',
-  why: 'PostgreSQL reads every row under an exclusive lock. A row that violates the constraint makes the change fail.',
+  why: 'PostgreSQL reads every row under an exclusive lock. The change fails if a row violates the constraint.',
   safer: 'Apply it online: the service adds it NOT VALID and validates it while the table stays in use.',
   levels: 'Depends on the size of the table.',
   aliases: { squawk: ['constraint-missing-not-valid'], strong_migrations: ['add_check_constraint'], atlas: ['PG305'] },
@@ -67,7 +67,7 @@ export const foreignKeyUnderLock: Rule = {
   level: 'warn',
   title: 'Foreign key validated under a lock',
   what: 'A foreign key is added to a table that may have rows.',
-  why: 'PostgreSQL checks every row while nobody can write to either table. A row without a target makes the change fail.',
+  why: 'PostgreSQL checks every row while nobody can write to either table. The change fails if a row references a missing row.',
   safer: 'Apply it online: the service adds it NOT VALID and validates it while both tables stay in use.',
   levels: 'Depends on the size of the table.',
   example: {
@@ -110,7 +110,7 @@ export const longLock: Rule = {
   title: 'Strong lock held for a long time',
   what: 'PostgreSQL reads the whole table under a lock that blocks writes, or reads and writes.',
   why: 'Applications wait for as long as PostgreSQL reads. Later queries queue behind them.',
-  safer: 'Apply it online if possible, else while the table is rarely used.',
+  safer: 'Apply it online if possible. Otherwise, apply it while the table is rarely used.',
   levels:
     'Depends on the size of the table: `note` up to 10,000 rows and 8 MB, `warn` up to a million rows and 1 GB, then `danger` if it is in use.',
   example: {
@@ -139,7 +139,7 @@ export const notOnline: Rule = {
   level: 'danger',
   title: 'Not applied online',
   what: 'The change could be prepared online but is applied directly to a table with more rows than the policy allows (`online_above_rows`).',
-  why: 'Users of the table wait until it is done. With an online change they wait for short locks only.',
+  why: 'Users of the table wait until the change is finished. With an online change they wait for short locks only.',
   safer: 'Apply it online.',
   levels:
     'Reported only if a policy sets `online_above_rows`. Rejected unless the policy sets another action for this code.',
@@ -173,8 +173,8 @@ export const rewritesTable: Rule = {
   code: 'REWRITES_TABLE',
   level: 'warn',
   title: 'Table rewrite',
-  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes need it, new columns with a value per row, and tables that become unlogged or logged.',
-  why: 'The table is locked for reads and writes until it is rewritten, and needs its size again on disk.',
+  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes require this. So do new columns with a value per row, and making a table unlogged or logged.',
+  why: 'The table is locked for reads and writes until it is rewritten. The rewrite needs as much free disk space as the table uses.',
   safer:
     'Add a field of the new type, write both, copy the values in batches, and delete the old field when nothing reads it.',
   levels:
@@ -200,7 +200,7 @@ export const primaryKeyOverRows: Rule = {
   level: 'warn',
   title: 'Primary key over existing rows',
   what: 'A table that may have rows gets a primary key, or a different one.',
-  why: 'PostgreSQL builds its index while nobody can read or write. Rows with a duplicate or missing key make it fail.',
+  why: 'PostgreSQL builds its index while nobody can read or write. The change fails if a row has a duplicate or missing key.',
   safer: 'Apply it online: the service builds the index concurrently and then uses it for the key.',
   levels: 'Depends on the size of the table.',
   aliases: { squawk: ['adding-serial-primary-key-field'], atlas: ['PG104', 'PG304'] },
@@ -218,8 +218,8 @@ export const notNullOverRows: Rule = {
   level: 'warn',
   title: 'NOT NULL over existing rows',
   what: 'A nullable field becomes NOT NULL.',
-  why: 'One row with null makes the change fail. PostgreSQL reads all rows while nobody can read or write.',
-  safer: 'Apply the change online, with a `backfill` for the rows that have null.',
+  why: 'The change fails if a row contains null. PostgreSQL reads all rows while nobody can read or write.',
+  safer: 'Apply the change online, with a `backfill` for the rows that contain null.',
   levels: 'Depends on the size of the table.',
   example: {
     unsafe: 'PATCH /fields/articles/title {"schema": {"is_nullable": false}}',
@@ -251,7 +251,7 @@ export const uniqueOverRows: Rule = {
   level: 'warn',
   title: 'Unique over existing rows',
   what: 'A field or a combination of fields becomes unique on a table that may have rows.',
-  why: 'One duplicate value makes the change fail. PostgreSQL builds the index while nobody can write.',
+  why: 'The change fails if one value occurs twice. PostgreSQL builds the index while nobody can write.',
   safer: 'Find duplicates with a dry run, then apply the change online, which builds the index concurrently.',
   levels: 'Depends on the size of the table.',
   example: {
@@ -345,7 +345,7 @@ export const indexedTypeChange: Rule = {
   code: 'INDEXED_TYPE_CHANGE',
   level: 'warn',
   title: 'Type change of an indexed field',
-  what: 'The type of a field changes that is indexed, unique or a primary key.',
+  what: 'The type changes for a field that is indexed, unique or a primary key.',
   why: 'PostgreSQL rebuilds its indexes in the same transaction. Columns that reference a key must change with it.',
   safer: 'Add a field of the new type, index it concurrently, and migrate to it.',
   levels: 'Depends on the size of the table.',

@@ -91,7 +91,8 @@ export const securityDefinerSearchPath: Rule = {
   title: 'SECURITY DEFINER without search_path',
   what: 'A function or procedure with `SECURITY DEFINER` does not set `search_path`.',
   why: 'It runs with the privileges of its owner, but finds tables and functions by the `search_path` of the caller. A caller can make it use objects of their own.',
-  safer: 'Add `SET search_path = pg_catalog, pg_temp` to the definition, and write the schema before other names.',
+  safer:
+    'Add `SET search_path = pg_catalog, pg_temp` to the definition, and qualify all other names with their schema.',
   example: {
     unsafe: 'CREATE FUNCTION f() RETURNS integer LANGUAGE sql SECURITY DEFINER AS $$ SELECT 1 $$',
     safe: 'CREATE FUNCTION f() RETURNS integer LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT 1 $$',
@@ -107,7 +108,7 @@ export const securityDefinerPublicExecute: Rule = {
   code: 'SECURITY_DEFINER_PUBLIC_EXECUTE',
   level: 'warn',
   title: 'SECURITY DEFINER for everyone',
-  what: 'Every role may execute a new function or procedure with `SECURITY DEFINER`, or one that gets it. A change that revokes `EXECUTE` from `PUBLIC` does not have this finding.',
+  what: 'Every role may execute a function or procedure that is created with `SECURITY DEFINER` or changed to it. A change that revokes `EXECUTE` from `PUBLIC` does not have this finding.',
   why: 'PostgreSQL lets every role execute a new function. With `SECURITY DEFINER`, every role then acts with the privileges of its owner.',
   safer:
     'In the same change, create the privileges of `public` on the function with an empty list, and those of the roles that need it.',
@@ -146,10 +147,11 @@ const OTHER_CODE = 'writes to its table run other code';
 export const changesTrigger: Rule = {
   code: 'CHANGES_TRIGGER',
   level: 'note',
-  title: 'Change of a trigger',
+  title: 'Changes a trigger',
   what: 'A trigger is created, changed, enabled, disabled, renamed or dropped, or a table is restored without a trigger that it had. If its table or view is renamed or deleted, only the findings about the table apply.',
   why: 'A trigger runs code whenever an application writes rows, and can change or reject them. PostgreSQL runs triggers in the order of their names.',
-  safer: 'Read the function of the trigger with the change. The policy can require an approval for this finding.',
+  safer:
+    'Review the function of the trigger together with the change. The policy can require an approval for this finding.',
   example: { unsafe: TRIGGER },
   objectEvent(planned) {
     const { event } = planned;
@@ -167,9 +169,9 @@ const OTHER_STATEMENTS = 'writes to its table run other statements';
 export const changesRule: Rule = {
   code: 'CHANGES_RULE',
   level: 'warn',
-  title: 'Change of a rewrite rule',
+  title: 'Changes a rewrite rule',
   what: 'A rule is created, changed, enabled, disabled, renamed or dropped, or a table is restored without a rule that it had. Comments do not count. Each collection that the rule reads or writes has a finding of its own. If its table or view is renamed or deleted, only the findings about the table apply.',
-  why: 'PostgreSQL replaces statements by those of a rule. A rule can discard writes without an error, or write to other tables with the privileges of the owner of its table.',
+  why: 'PostgreSQL replaces statements with those of a rule. A rule can discard writes without an error, or write to other tables with the privileges of the owner of its table.',
   safer: 'Use a trigger if possible. The policy can require an approval for this finding.',
   example: { unsafe: RULE },
   objectEvent(planned) {
@@ -197,8 +199,8 @@ export const triggerOnLargeTable: Rule = {
   code: 'TRIGGER_ON_LARGE_TABLE',
   level: 'warn',
   title: 'Trigger on a large table',
-  what: 'A trigger FOR EACH ROW is created on a large table that exists already, or gets another definition.',
-  why: 'PostgreSQL runs its function for every row that a statement writes, so bulk changes of the table take longer. The lock of CREATE TRIGGER waits for all running writes, and blocks later ones.',
+  what: 'A trigger FOR EACH ROW is created on a large existing table, or gets another definition.',
+  why: 'PostgreSQL runs its function for every row that a statement writes, so bulk changes to the table take longer. CREATE TRIGGER waits for all running writes, and its lock blocks later ones.',
   safer: 'Use FOR EACH STATEMENT with a transition table, or restrict the trigger with WHEN or UPDATE OF.',
   levels:
     '`warn` on a table with more than 10,000 rows or 8 MB, `danger` on one with more than a million rows or 1 GB that is in use.',
@@ -241,11 +243,11 @@ const OTHER_ROWS = 'other rows may be visible afterwards';
 export const changesRowSecurity: Rule = {
   code: 'CHANGES_ROW_SECURITY',
   level: 'warn',
-  title: 'Change of row security',
+  title: 'Changes row security',
   what: 'A policy is created, changed, renamed or dropped, row security of a table is enabled, forced or disabled, or a table is restored without those that it had. Comments do not count. If the table is renamed or deleted, only the findings about the table apply.',
   why: 'Policies decide which rows a database role can read and write. A change can show rows to more roles, or hide rows from an application.',
   safer:
-    'Read all policies of the table with the change. The policy of the service can require an approval for this finding.',
+    'Review all policies on the table together with the change. The policy of the service can require an approval for this finding.',
   example: { unsafe: POLICY },
   objectEvent(planned) {
     const { event } = planned;
@@ -285,7 +287,7 @@ export const policyAlwaysTrue: Rule = {
   standing: true,
   title: 'Policy that is always true',
   what: 'A permissive policy has `USING (true)` or `WITH CHECK (true)`.',
-  why: 'Its roles can read or write all rows, whatever the other permissive policies of the table say.',
+  why: 'Its roles can read or write all rows, whatever the other permissive policies on the table say.',
   safer:
     'Compare a column with the current user or with a setting of the session. Grant only the privileges that the roles need.',
   levels: '`note` for a policy that only allows reading.',
@@ -308,7 +310,7 @@ export const viewBypassesRowSecurity: Rule = {
   title: 'View that bypasses row security',
   what: 'A view without `security_invoker`, or a materialized view, reads a table with row security.',
   why: 'PostgreSQL applies the policies to the owner of the view. If that is the owner of the table, the view shows all rows to everyone who may read it.',
-  safer: 'Create the view `WITH (security_invoker = true)`, which PostgreSQL supports since release 15.',
+  safer: 'Create the view `WITH (security_invoker = true)`, which requires PostgreSQL 15 or newer.',
   example: {
     unsafe: 'CREATE VIEW titles AS SELECT title FROM posts',
     safe: 'CREATE VIEW titles WITH (security_invoker = true) AS SELECT title FROM posts',
@@ -383,7 +385,7 @@ const GRANT = 'GRANT SELECT ON posts TO editors';
 export const changesPrivileges: Rule = {
   code: 'CHANGES_PRIVILEGES',
   level: 'warn',
-  title: 'Change of privileges',
+  title: 'Changes privileges',
   what: 'The change creates, changes or deletes the privileges of a role on a table, view or function, or restores a table without its privileges. A change that renames or deletes the table or function does not have this finding.',
   why: 'Privileges decide what a database role can read, write and execute. A change can show data to more roles, or break an application.',
   safer: 'Review the change together with all other privileges on the table. A policy can require an approval.',

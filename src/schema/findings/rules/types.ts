@@ -111,7 +111,7 @@ export const keyMayOverflow: Rule = {
   why: 'When the numbers run out, inserts fail. A larger type rewrites the table and every table that references it.',
   safer: 'Use `bigInteger` if programs write the rows or the table may grow large.',
   levels:
-    '`note` for a new table. By the share that the rows of the statistics use: `warn` from a tenth, `danger` from half.',
+    '`note` for a new table. Otherwise, the level depends on how many of the values the rows use, according to the statistics: `warn` from 10 percent, `danger` from 50 percent.',
   example: {
     unsafe: '{"field": "id", "type": "integer", "schema": {"is_primary_key": true, "has_auto_increment": true}}',
     safe: '{"field": "id", "type": "bigInteger", "schema": {"is_primary_key": true, "has_auto_increment": true}}',
@@ -167,7 +167,7 @@ export const createsType: Rule = {
   level: 'note',
   title: 'Custom type',
   what: 'A table uses an enum, or a domain with a constraint.',
-  why: 'Enum labels can be added but never removed. A constraint added to a domain later locks and reads every table that uses it.',
+  why: 'Enum labels can be added but never removed. Adding a constraint to a domain later locks and reads every table that uses it.',
   safer: 'Use a text field with a check constraint, or a relation to a table of values.',
   aliases: { squawk: ['ban-create-domain-with-constraint', 'ban-alter-domain-with-add-constraint'] },
   event: (planned) =>

@@ -61,7 +61,7 @@ function callOf(node: Node | undefined): string | undefined {
   if (typeof keyword === 'string') return keyword.replace('SVFOP_', '');
   const call = member(node, 'FuncCall');
   if (call === undefined || call['args'] !== undefined) return undefined;
-  // The name includes the schema, because a function of the same name in another schema is a different one.
+  // The name includes the schema, because a function with the same name in another schema is a different one.
   return `${list(call['funcname']).map(stringOf).join('.')}()`;
 }
 

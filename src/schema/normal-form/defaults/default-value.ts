@@ -44,7 +44,7 @@ function isIntegerText(value: unknown): boolean {
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
 /**
- * Maximum number of digits, because a number without exponent is written in full. PostgreSQL also limits numeric(p) to
+ * Maximum number of digits, because a number without an exponent is written in full. PostgreSQL also limits numeric(p) to
  * 1,000 digits.
  */
 const MAX_DIGITS = 1000;

@@ -17,7 +17,7 @@ import { type ColumnType, dataTypesOf, isDataTypeOf, UNKNOWN_TYPE, typeFromColum
 const SERIAL = /^(?:small|big)?serial[248]?$/i;
 
 /**
- * Returns the fault of a text as an unsupported type: it lacks PostgreSQL's spelling, or the type is supported. Null if
+ * Returns the fault of a string as an unsupported type: it lacks PostgreSQL's spelling, or the type is supported. Null if
  * it is valid.
  */
 export function spellingFault(text: string): string | null {

@@ -84,7 +84,7 @@ const NO_NUMBERS = { max_length: null, numeric_precision: null, numeric_scale: n
 export function typeFromColumn(formatTypeText: string): ColumnType & { type: string } {
   const written = parseDataType(formatTypeText);
   const type = written === null ? undefined : typeOfDataType(written.name);
-  // format_type never uses other spellings. Such a name belongs to a type of the same name in another schema.
+  // format_type never uses other spellings. Such a name belongs to a type with the same name in another schema.
   const numbers = written !== null && formatTypeText.startsWith(written.name) ? numbersOf(written) : null;
   if (written === null || type === undefined || numbers === null) {
     return { type: UNKNOWN_TYPE, data_type: formatTypeText, ...NO_NUMBERS };

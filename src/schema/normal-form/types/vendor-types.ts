@@ -11,7 +11,7 @@ import {
   UNKNOWN_TYPE,
 } from './field-types.js';
 
-/** Maps types of MySQL, MariaDB, SQLite, MSSQL and Oracle to data types of PostgreSQL. */
+/** Maps types of MySQL, MariaDB, SQLite, MSSQL and Oracle to data PostgreSQL types. */
 const VENDOR_TYPES: ReadonlyMap<string, string> = new Map([
   ...mapWords('character varying', 'nvarchar varchar2 nvarchar2'),
   ...mapWords('character', 'nchar'),
@@ -59,7 +59,7 @@ export type VendorColumn = { type?: string } & Partial<ColumnType>;
 
 /**
  * Reads the column type of another vendor. If the field type is known, it decides. Otherwise, the field type is derived
- * from the data type. Members that do not apply to the result (lengths of texts, precisions of integers) are dropped.
+ * from the data type. Members that do not apply to the result (lengths of strings, precisions of integers) are dropped.
  * If no type matches, the column becomes `text`, which accepts any value.
  */
 export function readVendorColumn(givenType: unknown, column: WrittenColumn, vendor?: string): VendorColumn {
@@ -109,7 +109,7 @@ function isDoubleFloat(vendor: string | undefined): boolean {
   return vendor === 'sqlite' || vendor === 'mssql' || vendor === 'oracle';
 }
 
-/** Returns the type of a column that is `unknown` to Directus. Only types of PostgreSQL itself are kept. */
+/** Returns the type of a column that is `unknown` to Directus. Only PostgreSQL types itself are kept. */
 function derivedType(text: string, ours: OurType | undefined, vendor: string | undefined): string {
   const exact = typeFromColumn(text).type;
   if (exact !== UNKNOWN_TYPE) return exact;

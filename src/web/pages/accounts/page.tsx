@@ -276,7 +276,7 @@ const SYSTEMS: readonly [sign: RegExp, name: string][] = [
 const LONGEST = 60;
 
 /**
- * Returns a text such as `Firefox on Linux`. An unknown client is shown as sent, truncated to 60 characters.
+ * Returns a string such as `Firefox on Linux`. An unknown client is shown as sent, truncated to 60 characters.
  * @param agent the `User-Agent`. Null if none was sent
  */
 function clientOf(agent: string | null): string {

@@ -399,7 +399,7 @@ export function HistoryTab({ collection }: { collection: string }) {
   const { data: events, error, refetch } = useQuery(collectionEventsQuery(collection));
   if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
   if (events === undefined) return <LoadingIndicator label="Loading the history" height="200px" />;
-  if (events.length === 0) return <Text c="dimmed">The event log has no changes of this collection.</Text>;
+  if (events.length === 0) return <Text c="dimmed">The event log has no changes to this collection.</Text>;
   return (
     <ol className={historyClasses.events}>
       {batched(events).map((batch) => (

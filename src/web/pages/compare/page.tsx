@@ -245,7 +245,7 @@ export function PointInput({ label, value, error, onChange }: Props) {
         label={label}
         description={
           chosen === undefined
-            ? 'Search a change, or enter an event number, a date or “now”'
+            ? 'Search for a change, or enter an event number, a date or “now”'
             : abbreviate(chosen.summary, 60)
         }
         w={280}

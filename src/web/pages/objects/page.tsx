@@ -192,7 +192,7 @@ const ENABLED_WORDS: Readonly<Record<Enabled, string>> = {
   origin: 'enabled',
   disabled: 'disabled',
   replica: 'enabled during replication only',
-  always: 'enabled, also during replication',
+  always: 'enabled, including during replication',
 };
 
 function Deletion({ object }: { object: ObjectName }) {

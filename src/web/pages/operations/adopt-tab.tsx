@@ -117,7 +117,7 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
     <section className={classes.part} aria-label="Unmanaged tables">
       <Text size="sm" c="dimmed" mb="md">
         Adopting does not change the table. Its columns become fields and its foreign keys become relations. The service
-        records all later changes in the event log. The numbers of rows are estimates of PostgreSQL.
+        records all later changes in the event log. The row counts are PostgreSQL estimates.
       </Text>
       <Group gap="sm" align="flex-end">
         <TextInput

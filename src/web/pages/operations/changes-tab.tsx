@@ -87,7 +87,7 @@ function Empty() {
     <div className={classes.empty}>
       <Text fw={600}>No change requests</Text>
       <Text size="sm" mt={4}>
-        Online changes of large tables appear here while the service prepares them. Choose “Online” in the options of a
+        Online changes to large tables appear here while the service prepares them. Choose “Online” in the options of a
         review, or send <code>?online</code>.
       </Text>
     </div>

@@ -107,7 +107,7 @@ function Line({ projection }: { projection: Projection }) {
   );
 }
 
-/** Shows a running rebuild. The state comes from the service, so all users see it, also after a reload. */
+/** Shows a running rebuild. The state comes from the service, so all users see it, even after a reload. */
 function Rebuilding({
   name,
   rebuilding: { since, done },

@@ -33,7 +33,7 @@ const PRESETS: readonly Preset[] = [
   {
     name: 'Production',
     summary:
-      'Another admin must approve changes that lose data, block a table for long or rewrite it, and changes of this policy. Users must acknowledge changes that break clients. Every change needs a reason. Tables above 100,000 rows are changed online. This needs at least two active admins.',
+      'Another admin must approve changes that lose data, block a table for long or rewrite it, and changes to this policy. Users must acknowledge changes that break clients. Every change needs a reason. Tables above 100,000 rows are changed online. This needs at least two active admins.',
     policy: {
       findings: {
         LOSES_DATA: 'approve',

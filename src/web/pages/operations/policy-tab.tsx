@@ -363,7 +363,7 @@ function Condition({ condition }: { condition: ReturnType<typeof useCondition> }
       <TextInput
         mb="sm"
         label="Title"
-        description="Changes of this policy require approval. They are proposed as a change request."
+        description="Changes to this policy require approval. They are proposed as a change request."
         maxLength={200}
         value={title}
         onChange={(event) => setTitle(event.currentTarget.value)}

@@ -30,7 +30,7 @@ export interface RestoreOutlook {
   comes: string[];
   /** The objects that cannot be restored. */
   stays: string[];
-  /** The errors of PostgreSQL. Empty if it accepts the restore. */
+  /** The PostgreSQL errors. Empty if it accepts the restore. */
   refused: string[];
 }
 
@@ -110,7 +110,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResu
         />
         <TagsInput
           label="Skip these foreign keys"
-          description="Foreign keys that no longer hold can be skipped. Choose them, or type their names."
+          description="Foreign keys that are no longer valid can be skipped. Choose them, or type their names."
           data={[...(plan.data?.optional ?? [])]}
           value={[...restoring.without]}
           error={at('without[0]')}

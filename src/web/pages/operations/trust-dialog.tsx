@@ -208,8 +208,8 @@ function ClaimInputs({ input, onChange, errorAt }: InputsProps) {
         Claims
       </Text>
       <Text size="xs" c="dimmed" mb={6}>
-        All of them must match. A pattern can contain *. Always write the owner and the repository in sub: everyone can
-        get ID tokens of GitHub.
+        All of them must match. A pattern can contain *. Always include the owner and the repository in sub: everyone
+        can get ID tokens of GitHub.
       </Text>
       {claims.map(([name, pattern], index) => (
         // Claims have no id, and inputs keep their focus only if the key does not depend on their content.

@@ -166,7 +166,7 @@ function SettingsInputs({ settings, error, onChange }: SettingsInputsProps) {
       />
       <TagsInput
         label="Collections"
-        description="Names, or patterns with *. Empty: all events, also those without a collection."
+        description="Names, or patterns with *. Empty: all events, including those without a collection."
         data={listed.map(({ collection }) => collection)}
         value={collections ?? []}
         error={at('collections')}

@@ -29,7 +29,7 @@ const PARTS = [
 ];
 
 /**
- * Shows the review, or a message if there are no differences. After concurrent changes of the schema, the user must
+ * Shows the review, or a message if there are no differences. After concurrent changes to the schema, the user must
  * review again before applying.
  */
 export function Workspace({ source }: { source: Source }) {

@@ -63,7 +63,7 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
 }
 
 /**
- * Returns the position and a setter. The address is updated after the last move, and an external change of the address
+ * Returns the position and a setter. The address is updated after the last move, and an external change to the address
  * takes precedence.
  */
 function usePosition(at: number): [number, (position: number) => void] {

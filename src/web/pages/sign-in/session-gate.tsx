@@ -93,7 +93,7 @@ function ProviderButton({ label, isInDialog }: { label: string; isInDialog: bool
 }
 
 const OUTCOMES: Readonly<Partial<Record<SignInOutcome, string>>> = {
-  failed: 'The sign-in failed. Try again. The log of the service contains the reason.',
+  failed: 'The sign-in failed. Try again. The service log contains the reason.',
   unavailable: 'The provider does not respond. Try again later.',
   denied: 'You cancelled the sign-in.',
   'no-access': 'Your account at the provider has no role in this service. Ask an admin for access.',

@@ -118,7 +118,7 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
         >
           {expected !== head.hash && (
             <Text size="sm">
-              Either new events were added or the event log was rewritten. A checkpoint of that position shows which.
+              Either new events were added or the event log was rewritten. A checkpoint for that position shows which.
             </Text>
           )}
         </Verdict>

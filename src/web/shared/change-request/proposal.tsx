@@ -47,8 +47,8 @@ function Approvals({ proposal }: { proposal: ProposalDetails }) {
   return (
     <Section title="Approvals">
       <Text size="sm" c="dimmed">
-        {proposal.approvals_counted} of {proposal.approvals_needed} approvals. They are required where the policy asks
-        for approval.
+        {proposal.approvals_counted} of {proposal.approvals_needed} approvals. They are required if the policy requires
+        approval.
       </Text>
       <Text size="sm" c="dimmed">
         {authors.length === 1 ? 'Author' : 'Authors'}:{' '}

@@ -36,7 +36,7 @@ const SIGN_OF: Readonly<Record<CountedChange['mark'], Sign>> = {
 export const signOf = (mark: CountedChange['mark']): Sign => SIGN_OF[mark];
 
 /**
- * Returns a text such as `3 changes in 1 collection and 1 view`. Kinds other than views count as objects. An object that
+ * Returns a string such as `3 changes in 1 collection and 1 view`. Kinds other than views count as objects. An object that
  * is deleted and replaced counts twice. An object that occurs twice because the changes were loaded in parts counts once.
  */
 export function totalText(all: readonly CountedChange[]): string {

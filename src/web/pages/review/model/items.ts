@@ -36,7 +36,7 @@ export interface Item {
   members: readonly Member[];
   /** Position of the deletion, for an object that is restored from the trash. Otherwise null. */
   restores: number | null;
-  /** How the change of a field fills rows. Null if it fills none. */
+  /** How the change to a field fills rows. Null if it fills none. */
   backfill: Backfill | null;
   /** The index of the item in its part of the diff. */
   index: number;

@@ -151,7 +151,7 @@ export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' |
     });
 }
 
-/** Returns the losses of a change request. Its plan does not tell until when the trash keeps the data. */
+/** Returns the losses of a change request. Its plan does not say how long the trash keeps the data. */
 export const requestedLosses = (loses: NonNullable<ChangeRequest['planned']>['loses']): Loss[] =>
   loses.map(({ collection, field, kept, why_not: why }, index) => ({
     key: `${index}`,

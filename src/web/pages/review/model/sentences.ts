@@ -104,7 +104,7 @@ function relationSentence({ collection, field, document }: Item, verb: 'Add' | '
 
 type DescribeMember = (name: string, member: Member) => Phrase;
 
-/** Creates a phrase from a text in which `*` stands for the name. */
+/** Creates a phrase from a string in which `*` stands for the name. */
 const template = (text: string, name: string): Phrase => {
   const [start = '', end = ''] = text.split('*');
   return [start, { name }, end].filter((part) => part !== '');
@@ -170,7 +170,7 @@ const labelOf = ({ path }: Pick<Member, 'path'>): string => {
   return LABELS[last] ?? last.replaceAll('_', ' ');
 };
 
-/** Describes the change of a member. Objects and long values are omitted, because they are shown below the sentence. */
+/** Describes the change to a member. Objects and long values are omitted, because they are shown below the sentence. */
 export function memberSentence(item: Item, member: Member): Phrase {
   const name = item.part === 'relations' ? `${item.collection}.${item.field ?? ''}` : nameOf(item);
   if (isRename(member)) return say`Rename ${valueText(member.before)} to ${name}`;

@@ -165,7 +165,7 @@ function CollectionHead({ collection, items, review, table, canChoose, heading: 
   );
 }
 
-/** Shows which objects a change of the collection affects. */
+/** Shows which objects a change to the collection affects. */
 function Hits({ collection, table }: { collection: string; table: LockedTable | undefined }) {
   const { data: relations = [] } = useQuery(relationsQuery());
   const { data: lately } = useQuery({ ...recentChangesQuery(collection), enabled: useMay('readHistory') });

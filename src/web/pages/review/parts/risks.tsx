@@ -78,10 +78,10 @@ export function ProposedPolicy({ from, to }: { from: Policy | null; to: Policy }
   return (
     <Section title="Proposed policy">
       {changes.length === 0 ? (
-        <Text size="sm">{from === null ? 'It sets the defaults.' : 'It equals the policy in force.'}</Text>
+        <Text size="sm">{from === null ? 'It sets the defaults.' : 'It is the same as the current policy.'}</Text>
       ) : (
         <Table.ScrollContainer minWidth={320} type="native" tabIndex={0}>
-          <Table verticalSpacing={6} aria-label="Changes of the policy">
+          <Table verticalSpacing={6} aria-label="Changes to the policy">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>Setting</Table.Th>
@@ -311,7 +311,7 @@ interface Group<T> {
   entries: readonly T[];
 }
 
-/** Groups similar entries. The groups have the order of their first entries. */
+/** Groups similar entries. The groups are ordered by their first entries. */
 function groupAlike<T>(of: readonly T[], alike?: (each: T) => RiskGroup): Group<T>[] {
   if (alike === undefined) return of.map((each) => ({ text: null, entries: [each] }));
   const groups = new Map<string, { text: ReactNode; entries: T[] }>();

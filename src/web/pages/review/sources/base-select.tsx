@@ -154,7 +154,7 @@ interface ChosenBaseProps {
   onTakeBack: () => void;
 }
 
-/** Shows the changes of others since the time of the file. They are kept. */
+/** Shows the changes by others since the time of the file. They are kept. */
 export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: diff } = useQuery(keptQuery(base, position));
@@ -191,7 +191,7 @@ export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps)
 export function EnvironmentSource({ id }: { id: string }) {
   const { data: environments = [] } = useQuery(environmentsQuery());
   const environment = environments.find((each) => each.id === id);
-  const title = environment === undefined ? 'Changes of an environment' : `Changes from ${environment.name}`;
+  const title = environment === undefined ? 'Changes in an environment' : `Changes from ${environment.name}`;
   useTitle(`${title} · Review`);
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
   const query = useQuery({
@@ -228,7 +228,7 @@ export function EnvironmentSource({ id }: { id: string }) {
             title,
             about: (
               <Text size="sm">
-                The changes of the environment since the last schema that both had in common. Changes of this service
+                The changes in the environment since the last schema that both had in common. Changes in this service
                 are kept.
               </Text>
             ),

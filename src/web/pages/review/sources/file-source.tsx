@@ -404,7 +404,9 @@ function Options({ comparison }: { comparison: Comparison }) {
 }
 
 const missingText = (count: number): string =>
-  `The file lacks ${count === 0 ? 'no collection' : counted(count, 'collection')} of the current schema.`;
+  count === 0
+    ? 'The file contains every collection of the current schema.'
+    : `The file lacks ${counted(count, 'collection')} of the current schema.`;
 
 /** Maximum size of a YAML file in bytes. The page itself parses YAML, so a larger file would block it. */
 const MOST_YAML_BYTES = 1024 ** 2;
