@@ -80,7 +80,7 @@ describe('dps verify --checkpoint, offline', () => {
     },
     'of another origin': {
       note: () => signed(checkpointText(says(3, { origin: originOf('ef'.repeat(32)) }))),
-      reason: /names another log/,
+      reason: /names a different log/,
     },
     'of an unrelated log': {
       note: () => signed(checkpointText(says(3, { origin: originOf('ef'.repeat(32)), hash: 'ef'.repeat(32) }))),
