@@ -270,27 +270,34 @@ const isFromExecutedValue = ({ internalQuery, where = '' }: pg.DatabaseError, se
 /** @param sent the statements that may have caused the error */
 function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolean {
   const { code = '', file = '', message } = error;
+  const statements = [...sent, ...builtStatement(error)];
   if (ABOUT_VALUES.test(code)) return file !== ABOUT_PARAMETERS;
-  if (isFromExecutedValue(error, sent)) return true;
+  if (isFromExecutedValue(error, statements)) return true;
   // The position is one in the value then, and not in the statement.
   if (file === READS_TYPES) return error.where !== undefined && error.internalPosition === undefined;
   // An error with a position is in the text of a statement, which contains no values of rows.
   if (error.position !== undefined) return false;
-  return READS_VALUES.test(file) || (readsNames(error, sent) && !isNameIn(sent, message));
+  return READS_VALUES.test(file) || (readsNames(error, statements) && !isNameIn(statements, message));
 }
+
+const BUILT = /^SQL statement "((?:(?!"\n)[^])*)"\nPL\/pgSQL function inline_code_block line \d+ at EXECUTE$/;
+
+/** Returns the failed statement of an anonymous block. The blocks are our own, and contain only names from the catalog. */
+const builtStatement = ({ where = '' }: pg.DatabaseError): string[] => BUILT.exec(where)?.slice(1) ?? [];
 
 /** Match the name in a message: `relation "a"`, `operator does not exist: a`, `function a(text) does not exist`. */
 const NAMES = [/"(.*)"/s, /: (.*)/s, /^\w+ (.*)\(/s];
 
-/** The text between two names: `trigger "a" for table "b" does not exist`. */
+/** The text between two names: `trigger "a" for table "b" does not exist`. The second is the name of an existing object. */
 const BETWEEN_NAMES = /" [a-z ]+ "/;
 
-/** True if the statements contain the names that a message mentions, or all parts of qualified names. */
+/** True if the statements contain the name that a message is about, or all parts of a qualified name. */
 function isNameIn(statements: readonly string[], message: string): boolean {
   const names = NAMES.map((pattern) => pattern.exec(message)?.[1]).find((found) => found !== undefined);
-  if (statements.length === 0 || names === undefined) return true;
+  const name = names?.split(BETWEEN_NAMES)[0];
+  if (statements.length === 0 || name === undefined) return true;
   const isThere = (part: string): boolean => statements.some((text) => text.includes(part));
-  return names.split(BETWEEN_NAMES).every((name) => isThere(name) || name.split('.').every(isThere));
+  return isThere(name) || name.split('.').every(isThere);
 }
 
 /**
