@@ -307,6 +307,19 @@ function isNameIn(statements: readonly string[], message: string): boolean {
 const RAISED_BY =
   /^(?:SQL statement "[^]*?"\n)?PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ at (?:RAISE|ASSERT|EXECUTE|FOR over EXECUTE|OPEN|RETURN QUERY)\b/;
 
+const IN_FUNCTION = /^PL\/pgSQL function (?!inline_code_block\b)(.+?) line \d+ /;
+
+/** Returns the PL/pgSQL function whose error may contain values. */
+function functionWithValues(
+  { where = '', internalQuery }: pg.DatabaseError,
+  sent: readonly string[],
+): string | undefined {
+  const raisedBy = RAISED_BY.exec(where)?.[1];
+  if (raisedBy !== undefined || internalQuery === undefined) return raisedBy;
+  // The query may be an expression of the function, or a value that query_to_xml executes in that expression.
+  return sent.some((text) => text.includes(internalQuery)) ? undefined : IN_FUNCTION.exec(where)?.[1];
+}
+
 /**
  * Rewords errors that can contain values of rows before anything reads them. It removes message, detail, hint, context
  * and stack, and keeps names of tables, columns and constraints.
@@ -314,7 +327,7 @@ const RAISED_BY =
  * @param sent the statements that may have caused the error. Empty for prepared statements, which read no values
  */
 export function removeValues(error: pg.DatabaseError, ownSchema: string, sent: readonly string[]): void {
-  const raisedBy = RAISED_BY.exec(error.where ?? '')?.[1];
+  const raisedBy = functionWithValues(error, sent);
   const isForeign = raisedBy !== undefined && !raisedBy.replaceAll('"', '').startsWith(`${ownSchema}.`);
   if (!isForeign && !mayHaveValues(error, sent)) return;
   const description = isForeign

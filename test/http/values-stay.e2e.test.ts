@@ -197,6 +197,10 @@ describe('row values in materialized views', () => {
     await api.sql(`CREATE TABLE named (name text); INSERT INTO named VALUES ('${VALUE_OF_ROWS}')`);
     await api.sql(`CREATE FUNCTION executed(t text) RETURNS text LANGUAGE plpgsql AS
       $$ BEGIN PERFORM query_to_xml('SELECT "' || t || '"', true, true, ''); RETURN t; END $$`);
+    await api.sql(`CREATE FUNCTION returned(t text) RETURNS text LANGUAGE plpgsql AS
+      $$ BEGIN RETURN query_to_xml('SELECT "' || t || '"', true, true, ''); END $$`);
+    await api.sql(`CREATE FUNCTION assigned(t text) RETURNS text LANGUAGE plpgsql AS
+      $$ DECLARE x text := query_to_xml('SELECT "' || t || '"', true, true, ''); BEGIN RETURN x; END $$`);
   });
 
   for (const type of ['regclass', 'regproc', 'regtype', 'regrole', 'regnamespace', 'regconfig'])
@@ -219,6 +223,8 @@ describe('row values in materialized views', () => {
     ['operator class', "pg_catalog.pg_get_object_address('operator class', ARRAY['btree', name], '{}')::text"],
     ['option', "pg_catalog.ts_headline('a', 'a'::tsquery, name)"],
     ['statement in a function', 'public.executed(name)'],
+    ['statement that a function returns', 'public.returned(name)'],
+    ['statement that a function assigns', 'public.assigned(name)'],
     ['statement', `pg_catalog.query_to_xml('SELECT "' || name || '"', true, true, '')`],
   ] as const)
     it(`are in no error about a missing ${what}`, async () => {
