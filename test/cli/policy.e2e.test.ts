@@ -79,9 +79,7 @@ describe('dps and the policy', () => {
     const proposed = await dps('policy', 'propose', free, '--title', 'Free again', '--json');
     const { id, plan } = JSON.parse(proposed.out) as { id: string; plan: string };
     const shown = await dps('changes', 'show', id);
-    expect(shown.out)
-      .to.contain('Free again (policy)')
-      .and.to.contain('  - A policy change requires an approved');
+    expect(shown.out).to.contain('Free again (policy)').and.to.contain('  - A policy change requires an approved');
     expect((await dps('changes', 'apply', id)).code, 'nobody approved it').not.to.equal(0);
     expect((await dps('changes', 'approve', id, '--plan', plan)).code).to.equal(0);
     expect((await dps('changes', 'apply', id)).code).to.equal(0);
