@@ -311,7 +311,7 @@ export interface Config {
   };
   /** Private networks that webhooks may reach, also over http. */
   webhookNetworks: readonly string[];
-  /** Each schema change requests PostgREST to reload its schema cache. */
+  /** Each schema change asks PostgREST to reload its schema cache. */
   notifyPostgrest: boolean;
   /** The OpenTelemetry collector, and the headers that it requires. Null: no traces. */
   traces: { endpoint: string | null; headers: Readonly<Record<string, string>> };

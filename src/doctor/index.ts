@@ -68,7 +68,7 @@ const collector: Check = {
 };
 
 /**
- * PostgREST sets this name on all its connections, unless PGRST_DB_URI contains another one. Every role sees the names
+ * PostgREST sets this name on all its connections, unless PGRST_DB_URI sets a different one. Every role sees the names
  * of all sessions.
  */
 const SESSIONS = `

@@ -94,7 +94,7 @@ export interface PipelineOptions {
    * once.
    */
   onLogDivergence?: 'refuse' | 'continue';
-  /** True if each schema change requests PostgREST to reload its schema cache. */
+  /** True if each schema change asks PostgREST to reload its schema cache. */
   notifyPostgrest?: boolean;
   /** URL of the service that accepts changes while this database is read-only. */
   primaryUrl?: string | null;

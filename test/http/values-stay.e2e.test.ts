@@ -238,7 +238,7 @@ describe('row values in materialized views', () => {
     [`'missing.table'::text::regclass::text`, 'schema "missing" does not exist'],
     [`pg_get_serial_sequence('public.named', 'lost')`, 'column "lost" of relation "named" does not exist'],
   ] as const)
-    it(`do not hide that ${message}`, async () => {
+    it(`are not suspected in the error: ${message}`, async () => {
       const error = await create('found', `SELECT ${expression} AS name FROM public.named`);
       expect(error.message).to.contain(message);
     });

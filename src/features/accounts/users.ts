@@ -51,7 +51,7 @@ interface NewUser {
   name?: string | undefined;
   /** The password. If null, the user has no password and cannot log in, but API tokens work. */
   password?: string | null | undefined;
-  /** True if the password belongs to an invitation. It expires unless the user chooses another one. */
+  /** True if the password belongs to an invitation. It expires unless the user chooses a new one. */
   invitation?: boolean | undefined;
   role: Role;
   status?: UserStatus | undefined;

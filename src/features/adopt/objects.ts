@@ -6,14 +6,15 @@ import type { Note } from '../../projector/inspect/needs.js';
 import type { Collection } from '../../schema/model/model.js';
 import {
   KINDS,
+  TABLE_LIKE_CATALOGS,
   type ObjectName,
   PUBLIC,
   type SchemaObject,
   idOnTable,
   isOnTable,
-  isRelation,
   isRoutine,
   isSequence,
+  isTableLike,
   kindWithLabel,
   objectKey,
   objectLabel,
@@ -176,7 +177,7 @@ function managedRelations({ state, managed, schema }: ManagedCollections): Set<s
     for (const sequence of neededSequences(collection, schema)) relations.add(sequence);
   }
   for (const { object } of state.objects.values())
-    if (isRelation(object) || isSequence(object)) relations.add(locationKey(schema, object.id));
+    if (isTableLike(object)) relations.add(locationKey(schema, object.id));
   return relations;
 }
 
@@ -189,9 +190,6 @@ interface Adopting {
   state: State;
 }
 
-/** The catalogs of tables, views and sequences, by their names in KINDS. */
-const RELATIONS: ReadonlySet<string> = new Set(['pg_class', 'pg_sequence']);
-
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
 /**
@@ -202,9 +200,7 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
     const adopted = new Set(
-      [...objects.values()].flatMap((object) =>
-        isRelation(object) || isSequence(object) ? [locationKey(schema, object.id)] : [],
-      ),
+      [...objects.values()].flatMap((object) => (isTableLike(object) ? [locationKey(schema, object.id)] : [])),
     );
     const routines = new Set([...objects.values()].filter(isRoutine).map(({ id }) => id));
     for (const [key, { kind, id }] of objects) {
@@ -212,7 +208,7 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
         const location = locationKey(place, name);
         if (kind === 'privileges' && catalog === 'pg_proc')
           return getRoutine(state, name) === undefined && !routines.has(name);
-        if (!RELATIONS.has(catalog)) return false;
+        if (!TABLE_LIKE_CATALOGS.has(catalog)) return false;
         // A rule writes no schema before a table.
         if (kind === 'rule' && place !== schema && place !== '') return true;
         return !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);

@@ -6,13 +6,13 @@ import { lockObjects, readObjects } from '../../projector/catalog/managed-object
 import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
 import type { CatalogObject, ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { planObjects } from '../../projector/ddl/objects.js';
-import { type Sql, ident, qualified, sql } from '../../projector/ddl/sql.js';
+import { type Sql, ident, objectTail, qualified, sql } from '../../projector/ddl/sql.js';
 import { requestOf } from '../../projector/online/copy.js';
 import type { Difference } from '../../projector/verify/difference.js';
 import { verifyCatalogObjects } from '../../projector/verify/objects.js';
 import type { ObjectEvent } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
-import { type ObjectName, type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { type ObjectName, type SchemaObject, isSequence, objectKey } from '../../schema/model/objects.js';
 import { collectionsNeeding } from '../../schema/model/order.js';
 import { type State, byName, extrasOfTable } from '../../schema/model/state.js';
 import { mergeObject } from '../../schema/normal-form/object.js';
@@ -125,14 +125,33 @@ function eventsBetween(from: State, to: State): ObjectEvent[] {
 
 /** Returns the statements of a repair. Objects that use this object are dropped and created again. */
 function repairStatements({ actual, schema, views }: Sides, object: SchemaObject): ObjectDrift['repair']['database'] {
-  const draft = new Draft(actual);
-  draft.putObject(object);
-  const after = draft.toState();
-  const events = eventsBetween(actual, after);
-  const { first, last } = planObjects({ before: actual, after, events, schema, facts: views });
+  const isMissing = !actual.objects.has(objectKey(object));
+  const sequence = isSequence(object) && isMissing ? sequenceStatements(schema, object) : [];
+  const before = sequence.length > 0 ? withObject(actual, { ...object, comment: null }) : actual;
+  const after = withObject(before, object);
+  const events = eventsBetween(before, after);
+  const { first, last } = planObjects({ before, after, events, schema, facts: views });
   const kept = new Set((object.indexes ?? []).map(({ name }) => name));
   const losesIndex = views.get(objectKey(object))?.indexes?.some(({ name }) => !kept.has(name)) === true;
-  return [...first, ...last].map(({ sql, summary }) => toShownRepair({ sql, summary, drops: losesIndex }));
+  return [...sequence, ...first, ...last].map(({ sql, summary }) => toShownRepair({ sql, summary, drops: losesIndex }));
+}
+
+function withObject(state: State, object: SchemaObject): State {
+  const draft = new Draft(state);
+  draft.putObject(object);
+  return draft.toState();
+}
+
+/** A missing sequence may exist, because someone attached it to a column. It keeps its value then. */
+function sequenceStatements(schema: string, { id, definition }: SchemaObject): { sql: Sql; summary: string }[] {
+  const name = qualified(schema, id);
+  return [
+    {
+      sql: sql`CREATE SEQUENCE IF NOT EXISTS ${name}${objectTail(definition)}`,
+      summary: `create sequence ${id} unless it exists`,
+    },
+    { sql: sql`ALTER SEQUENCE ${name} OWNED BY NONE`, summary: `detach sequence ${id} from its column` },
+  ];
 }
 
 interface AcceptedObjects {

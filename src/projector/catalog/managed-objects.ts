@@ -5,8 +5,7 @@ import {
   kindInCatalog,
   objectKey,
   type ObjectName,
-  isRelation,
-  isSequence,
+  isTableLike,
   objectNameParts,
   type Enabled,
 } from '../../schema/model/objects.js';
@@ -411,9 +410,7 @@ export async function readObjects(
  */
 export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
   lockViews(client, schema, [
-    ...new Set(
-      names.flatMap((name) => (isRelation(name) || isSequence(name) ? [name.id] : (objectNameParts(name).table ?? []))),
-    ),
+    ...new Set(names.flatMap((name) => (isTableLike(name) ? [name.id] : (objectNameParts(name).table ?? [])))),
   ]);
 
 const catalogsWithUses = objectCatalogs.filter((catalog) => OBJECT_CATALOGS[catalog].depender !== null);

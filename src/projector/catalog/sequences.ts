@@ -1,7 +1,7 @@
 /* Reads sequences that no column owns. */
 import type pg from 'pg';
 import { objectKey } from '../../schema/model/objects.js';
-import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
+import { type AllSequenceOptions, unusualOptions } from '../../schema/model/sequence-options.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { IS_OWN_SEQUENCE, SEQUENCES_FROM, SEQUENCE_TAIL } from '../ddl/object-sql.js';
@@ -32,15 +32,7 @@ FROM ${SEQUENCES_FROM}
 WHERE n.nspname = $1 AND ${IS_OWN_SEQUENCE} AND ($2::text[] IS NULL OR c.relname = ANY ($2::text[]))
 ORDER BY c.relname COLLATE "C"`;
 
-type Row = Pick<CatalogObject, 'id' | 'query' | 'comment' | 'restoring' | 'extension'> & {
-  type: SequenceType;
-  start: string;
-  increment: string;
-  min: string;
-  max: string;
-  cache: string;
-  cycle: boolean;
-};
+type Row = Pick<CatalogObject, 'id' | 'query' | 'comment' | 'restoring' | 'extension'> & AllSequenceOptions;
 
 /** Returns the sequences, keyed by `objectKey`. @param names limits the result; all of the schema if absent */
 export async function readSequences(

@@ -14,6 +14,7 @@ import {
   isRelation,
   isRoutine,
   isSequence,
+  isTableLike,
   objectKey,
   objectNameParts,
 } from '../model/objects.js';
@@ -157,18 +158,15 @@ function sequenceFault(need: Extract<Need, { kind: 'sequence' }>, options: AllSe
     : 'with other options. Change both in the same change, the definition of the object and extras.needs of the collection';
 }
 
-/** The catalogs whose names share the namespace of tables. */
-const LIKE_TABLES: ReadonlySet<string> = new Set(['pg_class', 'pg_sequence']);
-
 /**
  * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views and
  * sequences share theirs with tables.
  */
 function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const { catalog } = KINDS[kind];
-  const isLikeTable = LIKE_TABLES.has(catalog);
+  const isLikeTable = isTableLike({ kind });
   const isAlike = (other: ObjectKind): boolean =>
-    KINDS[other].catalog === catalog || (isLikeTable && LIKE_TABLES.has(KINDS[other].catalog));
+    KINDS[other].catalog === catalog || (isLikeTable && isTableLike({ kind: other }));
   const other = OBJECT_KINDS.find(
     (each) => each !== kind && isAlike(each) && state.objects.has(objectKey({ kind: each, id })),
   );

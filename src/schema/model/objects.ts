@@ -294,6 +294,13 @@ export const isRoutine = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 export const isRelation = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].catalog === 'pg_class';
 
+/** The catalogs whose names share the namespace of tables. */
+export const TABLE_LIKE_CATALOGS: ReadonlySet<string> = new Set(['pg_class', 'pg_sequence']);
+
+/** True for objects whose names share the namespace of tables. False for an unknown kind of a diff. */
+export const isTableLike = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
+  isObjectKind(kind) && TABLE_LIKE_CATALOGS.has(KINDS[kind].catalog);
+
 /** True for sequences. False for an unknown kind of a diff. */
 export const isSequence = ({ kind }: { readonly kind: string }): boolean => kind === 'sequence';
 

@@ -377,7 +377,7 @@ describe('drift of statistics objects', () => {
 });
 
 describe('drift of sequences', () => {
-  const { api, expectHandled } = withObjects();
+  const { api, drift, dps, expectHandled } = withObjects();
   const NUMBERS = { kind: 'sequence', id: 'numbers' };
   const CATALOG = `SELECT q.seqtypid::regtype::text, seqstart, seqincrement, seqmin, seqmax, seqcache, seqcycle, obj_description(seqrelid) AS comment
       FROM pg_sequence q WHERE seqrelid = 'numbers'::regclass`;
@@ -397,6 +397,19 @@ describe('drift of sequences', () => {
   ] as const)
     it(`reports, repairs and accepts ${change}`, () =>
       expectHandled(change, { object: NUMBERS, kind, members: [member], catalog: CATALOG }));
+
+  it('repairs a sequence that someone attached to a column, and keeps its value', async () => {
+    await api.ok('POST', '/collections', AUTHORS);
+    await api.sql("SELECT nextval('numbers'); ALTER SEQUENCE numbers CYCLE OWNED BY authors.age");
+    const value = () => api.sql('SELECT last_value, is_called FROM numbers');
+    const before = await value();
+    expect((await drift()).objects).to.have.length(1);
+    const attached = await dps('drift', '--repair');
+    expect(attached.code, 'the options differ, which only a detached sequence shows').to.equal(1);
+    const options = await dps('drift', '--repair');
+    expect(options.code, options.out + options.err).to.equal(0);
+    expect(await value()).to.deep.equal(before);
+  });
 });
 
 describe('drift of aggregates', () => {

@@ -201,7 +201,7 @@ describe('environments', () => {
     expect([...sent]).to.deep.equal(['Bearer other']);
   });
 
-  it('sends a new token to no former address, even while it compares', async () => {
+  it('never sends a new token to the former address, even during a comparison', async () => {
     const reject = (response: ServerResponse): void => void response.writeHead(404).end();
     hostile.respond = reject;
     const { id } = await connect({ url: hostile.url, token: 'former' });
@@ -221,7 +221,7 @@ describe('environments', () => {
     expect([...sent]).to.deep.equal(['Bearer former']);
   });
 
-  it('merges no part of a schema that a token for some collections can read', async () => {
+  it('rejects a merge if the token can read only some collections', async () => {
     const { id } = await connect();
     const name = await shared(id);
     const { data: user } = await remote.ok<{ data: { id: string } }>('GET', '/users/me');

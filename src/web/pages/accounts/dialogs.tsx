@@ -135,7 +135,7 @@ const inputOf = ({ email, name, role, status }: User): UserInput => ({ email, na
 const isShownAtInputs = (error: Error): boolean =>
   error instanceof ServiceError && error.problems.every(({ extensions }) => SHOWN.includes(extensions.path ?? ''));
 
-/** Others than the admin can be invited, if users can sign in with a password. */
+/** An admin can invite all other users, if users can sign in with a password. */
 function useMayInvite(user: User | null): boolean {
   const providers = useQuery({ queryKey: ['providers'], queryFn: readProviders });
   return providers.data?.password === true && user?.id !== currentUserId();

@@ -274,7 +274,7 @@ function Inputs({ environment, typed, error, onChange }: InputsProps) {
         description={
           environment?.has_token === true
             ? 'Leave it empty to keep the stored token. A new address needs it again.'
-            : 'An API token of an author or admin there, with the actions read and history.'
+            : 'An API token of an author or admin there, with the actions read and history, for all collections.'
         }
         required={environment === null}
         withAsterisk={false}
