@@ -10,6 +10,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { SessionGate } from './pages/sign-in/session-gate.js';
 import { router } from './app/router.js';
 import { isPassing } from './service/send.js';
+import { language } from './shared/language.js';
 import { onUserChange } from './service/session.js';
 
 const iris: MantineColorsTuple = [
@@ -150,6 +151,7 @@ function Providers() {
 }
 
 setNonce(cspNonce);
+document.documentElement.lang = language;
 
 const place = document.getElementById('app');
 if (place === null) throw new Error('The page has no element with the ID "app".');

@@ -41,7 +41,7 @@ import { hasAbility, type Info } from '../service/types.js';
 import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
 import { deleteStored } from '../shared/browser-storage.js';
 import { Glyph } from '../shared/glyph.js';
-import { named, visibleName } from '../shared/name.js';
+import { visibleName } from '../shared/name.js';
 import { usePageTitle } from '../shared/page.js';
 import { OwnPasswordForm } from '../shared/password.js';
 import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
@@ -54,6 +54,8 @@ import classes from './shell.module.css';
 import barClasses from './top-bar.module.css';
 import { Tour } from './tour.js';
 import noticeClasses from './undo-notice.module.css';
+import { changeLanguage, language, LANGUAGES, locale } from '../shared/language.js';
+import { messages } from './messages.js';
 
 /* Keeps the frame of the app on the screen if a page cannot be loaded or rendered. */
 
@@ -230,9 +232,9 @@ function UndoNotice() {
 }
 
 const SCHEMES = [
-  { value: 'light', label: 'Light', icon: lightIcon },
-  { value: 'dark', label: 'Dark', icon: darkIcon },
-  { value: 'auto', label: 'System', icon: deviceIcon },
+  { value: 'light', label: messages.light, icon: lightIcon },
+  { value: 'dark', label: messages.dark, icon: darkIcon },
+  { value: 'auto', label: messages.system, icon: deviceIcon },
 ] as const;
 
 /** Renders nothing without a user. The browser stores the colour scheme, and not the account. */
@@ -244,7 +246,7 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
   return (
     <Menu position="bottom-end" width={240} shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
-        <UnstyledButton aria-label={named`Account menu of ${name}`}>
+        <UnstyledButton aria-label={messages.accountMenu(name)}>
           <span className={barClasses.user} data-letters={lettersOf(name)} />
         </UnstyledButton>
       </Menu.Target>
@@ -258,7 +260,7 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
           </Text>
         </Menu.Label>
         <Menu.Divider />
-        <Menu.Label>Theme</Menu.Label>
+        <Menu.Label>{messages.theme}</Menu.Label>
         {SCHEMES.map(({ value, label, icon }) => (
           <Menu.Item
             key={value}
@@ -271,16 +273,29 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Label>{messages.language}</Menu.Label>
+        {LANGUAGES.map(({ value, label }) => (
+          <Menu.Item
+            key={value}
+            lang={value}
+            rightSection={language === value ? '✓' : undefined}
+            aria-current={language === value}
+            onClick={() => changeLanguage(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
         {session.by === 'cookie' && (
           <Menu.Item leftSection={<Glyph path={keyIcon} size={18} />} onClick={onPassword}>
-            Change password
+            {messages.changePassword}
           </Menu.Item>
         )}
         <Menu.Item leftSection={<Glyph path={outIcon} size={18} />} onClick={() => void signOut()}>
-          Sign out
+          {messages.signOut}
         </Menu.Item>
         <Menu.Item leftSection={<Glyph path={forgetIcon} size={18} />} onClick={() => void signOutAndForget()}>
-          Sign out and delete drafts
+          {messages.signOutAndForget}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -358,7 +373,7 @@ function Head({ info }: { info: Info }) {
   return (
     <Tooltip label={`Release ${info.release}, PostgreSQL ${info.database_version}`} withArrow>
       <Badge variant="default" tt="none" fw={500} leftSection={<span className={barClasses.live} />}>
-        event {info.position.toLocaleString()}
+        event {info.position.toLocaleString(locale)}
       </Badge>
     </Tooltip>
   );

@@ -10,6 +10,7 @@ import { named } from '../shared/name.js';
 import { counted } from '../shared/text.js';
 import classes from './editor-frame.module.css';
 import { COLLECTION_SECTIONS, FIELD_SECTIONS, FOLDER_SECTIONS, type Member, type Section } from './members.js';
+import { locale } from '../shared/language.js';
 
 /** The members with few values: the same value is useful for several objects. */
 const membersOf = (sections: readonly Section[]): readonly Member[] =>
@@ -106,7 +107,7 @@ function BulkEdit({ noun, members, source, edit, names, selected, onSelect, onDo
           {selected.size === 0 ? `Select the ${noun}s to edit.` : `${counted(selected.size, noun)} selected.`}
         </Text>
         <Button size="compact-xs" variant="subtle" onClick={() => onSelect(new Set(areAll ? [] : names))}>
-          {areAll ? 'Select none' : `Select all ${names.length.toLocaleString()}`}
+          {areAll ? 'Select none' : `Select all ${names.length.toLocaleString(locale)}`}
         </Button>
       </Group>
       <SimpleGrid

@@ -30,6 +30,7 @@ import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } fro
 import { createResolver } from './resolver.js';
 import { Sections } from './sections.js';
 import { type Edit, useKeep } from './use-keep.js';
+import { locale } from '../shared/language.js';
 
 /* Edits the type and the column of a field. */
 
@@ -397,7 +398,7 @@ function Inputs({
     ...(fitting.length === 0 ? [] : ofFields),
     ...EXPRESSIONS.filter(({ value }) => EXPRESSION_TYPES[value].has(column.data_type)),
   ];
-  const count = rows === null ? '' : `The table has about ${rows.toLocaleString('en')} rows. `;
+  const count = rows === null ? '' : `The table has about ${rows.toLocaleString(locale)} rows. `;
   const which = head === null ? 'All existing rows get it.' : 'Only rows without a value get it.';
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }}>

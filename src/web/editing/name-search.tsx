@@ -1,5 +1,6 @@
 import { Autocomplete } from '@mantine/core';
 import { type ReactNode, type Ref, useMemo, useState } from 'react';
+import { locale } from '../shared/language.js';
 
 /** Maximum number of names in a list. If there are more, the user searches instead. */
 export const MOST_LISTED = 12;
@@ -31,7 +32,7 @@ export function NameSearch({ names, value, onChange, error, ...input }: Props) {
       error={error ?? (isNothing ? 'No results.' : undefined)}
       data={[...names]}
       limit={MOST_FOUND}
-      placeholder={`Search ${names.length.toLocaleString()} names`}
+      placeholder={`Search ${names.length.toLocaleString(locale)} names`}
       value={text}
       onChange={(typed) => {
         setText(typed);

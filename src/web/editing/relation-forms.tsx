@@ -29,6 +29,7 @@ import { useChoices } from './member-input.js';
 import { FOREIGN_KEY_MEMBERS, memberAt, RELATION_MEMBERS } from './members.js';
 import { Members } from './sections.js';
 import { useDraftedFields } from '../draft/store.js';
+import { locale } from '../shared/language.js';
 
 /* Many-to-any: a junction whose rows contain the key and the collection of an item. */
 
@@ -126,7 +127,7 @@ function Allowed({ names, value, error, onChange }: AllowedProps) {
           mt={6}
           size="xs"
           aria-label="Search related collections"
-          placeholder={`Search ${names.length.toLocaleString()} collections`}
+          placeholder={`Search ${names.length.toLocaleString(locale)} collections`}
           value={filter}
           onChange={(event) => setFilter(event.currentTarget.value)}
         />
@@ -138,7 +139,7 @@ function Allowed({ names, value, error, onChange }: AllowedProps) {
       </Stack>
       {fitting.length > MOST_SHOWN && (
         <Text size="xs" c="dimmed" mt={4}>
-          and {(fitting.length - MOST_SHOWN).toLocaleString()} more
+          and {(fitting.length - MOST_SHOWN).toLocaleString(locale)} more
         </Text>
       )}
     </Checkbox.Group>

@@ -4,6 +4,7 @@ import type { ColumnSchema } from '../../schema/model/model.js';
 import { visibleText } from '../../kernel/text.js';
 import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
 import type { Token } from '../service/types.js';
+import { locale } from './language.js';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
@@ -11,7 +12,7 @@ export function bytesText(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** step;
   const digits = step === 0 || value >= 100 ? 0 : 1;
-  return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ${bytes === 1 ? 'byte' : UNITS[step]}`;
+  return `${value.toLocaleString(locale, { maximumFractionDigits: digits })} ${bytes === 1 ? 'byte' : UNITS[step]}`;
 }
 
 /** Formats PostgreSQL's estimate. Null without statistics. */
@@ -22,12 +23,12 @@ export function sizeText({ rows, bytes }: { rows: number | null; bytes: number |
 
 /** Formats an amount: `1 row`, `3,000 rows`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : many}`;
+  `${count.toLocaleString(locale)} ${count === 1 ? one : many}`;
 
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1_000;
-  if (seconds < 60) return `${seconds.toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
+  if (seconds < 60) return `${seconds.toLocaleString(locale, { maximumFractionDigits: 1 })} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
@@ -121,3 +122,25 @@ export function lineDiff(before: string, after: string): DiffLine[] {
 
 const signLines = (sign: DiffLine['sign'], lines: readonly string[]): DiffLine[] =>
   lines.map((text) => ({ sign, text }));
+
+/* Values of datetime inputs: in the viewer's zone, to the minute. */
+
+/**
+ * Returns the value of an input: `2026-11-22T08:05`.
+ * @param time ISO 8601
+ */
+export function localOf(time: string): string {
+  const date = new Date(time);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** Returns the end of the minute in ISO 8601. Null if the input is incomplete. */
+export const isoOf = (local: string): string | null => isoAt(local, '59.999');
+
+/** Returns the beginning of the minute in ISO 8601. Null if the input is incomplete. */
+export const startOf = (local: string): string | null => isoAt(local, '00');
+
+function isoAt(local: string, seconds: string): string | null {
+  const date = new Date(`${local}:${seconds}`);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}

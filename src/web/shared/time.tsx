@@ -1,3 +1,5 @@
+import { locale } from './language.js';
+
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['year', 31_536_000],
   ['month', 2_592_000],
@@ -7,11 +9,11 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ];
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const shortDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
+const shortDay = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'full' });
 
 /**
  * Returns `3 days ago` or `in 2 hours`. Within 45 seconds, returns `just now`.

@@ -25,6 +25,7 @@ import { abbreviate, scopeText } from '../../shared/text.js';
 import { ConfirmButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
 import { named } from '../../shared/name.js';
+import { locale } from '../../shared/language.js';
 
 /** Shows the tokens of a user with names and expiry, never their values. It closes only by its button and Escape. */
 function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
@@ -177,7 +178,7 @@ export function AccountsPage() {
               ))}
             </ul>
             <LoadMoreButton of={users}>
-              Show more of {(accounts.pages[0]?.meta.filter_count ?? 0).toLocaleString()} users
+              Show more of {(accounts.pages[0]?.meta.filter_count ?? 0).toLocaleString(locale)} users
             </LoadMoreButton>
             <SessionsPart />
           </>
@@ -303,7 +304,7 @@ function SessionsPart() {
           <>
             <Sessions sessions={itemsIn(pages)} />
             <LoadMoreButton of={sessions}>
-              Show more of {(pages[0]?.meta.filter_count ?? 0).toLocaleString()} sessions
+              Show more of {(pages[0]?.meta.filter_count ?? 0).toLocaleString(locale)} sessions
             </LoadMoreButton>
           </>
         )}

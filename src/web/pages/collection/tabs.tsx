@@ -28,6 +28,7 @@ import { Time } from '../../shared/time.js';
 import historyClasses from './history-tab.module.css';
 import classes from './page.module.css';
 import tableClasses from './table-tab.module.css';
+import { locale } from '../../shared/language.js';
 
 type OnEdit = ((edit: EditName, of?: string) => void) | null;
 
@@ -231,7 +232,7 @@ const sizeText = (bytes: number | null): string => (bytes === null ? 'unknown' :
 
 function Figures({ table: { rows, bytes, analyzed_at: at } }: { table: DatabaseTable }) {
   const figures: [string, ReactNode][] = [
-    ['estimated rows', rows === null ? 'unknown' : rows.toLocaleString()],
+    ['estimated rows', rows === null ? 'unknown' : rows.toLocaleString(locale)],
     ['total size', sizeText(bytes.total)],
     ['table size', sizeText(bytes.table)],
     ['index size', sizeText(bytes.indexes)],

@@ -12,14 +12,13 @@ import { SteadyButton } from '../../shared/buttons.js';
 import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { Glyph } from '../../shared/glyph.js';
-import { localOf } from '../../shared/local-time.js';
+import { Time } from '../../shared/time.js';
 import { named } from '../../shared/name.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
-import { abbreviate, visibleSql } from '../../shared/text.js';
-import { Time } from '../../shared/time.js';
+import { abbreviate, visibleSql, localOf } from '../../shared/text.js';
 import { parsePoint, NOW, pointAt, type CompareSearch, type View } from './search.js';
 import classes from './sql-difference.module.css';
 

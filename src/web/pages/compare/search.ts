@@ -1,4 +1,4 @@
-import { isoOf } from '../../shared/local-time.js';
+import { isoOf } from '../../shared/text.js';
 
 const VIEWS = ['entries', 'sql', 'files'] as const;
 export type View = (typeof VIEWS)[number];

@@ -15,6 +15,7 @@ import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { counted, abbreviate } from '../../shared/text.js';
 import adoptClasses from './adopt.module.css';
 import classes from './page.module.css';
+import { locale } from '../../shared/language.js';
 
 /**
  * Shows why tables could not be adopted. Other errors, and errors without a table, are shown as usual.
@@ -231,7 +232,7 @@ function TableChoice({ tables, shown, chosen, onChoose }: TableChoiceProps) {
       </ul>
       {shown.length > MAX_TABLES_SHOWN && (
         <Text size="sm" c="dimmed">
-          and {(shown.length - MAX_TABLES_SHOWN).toLocaleString()} more. Use the filter to find them.
+          and {(shown.length - MAX_TABLES_SHOWN).toLocaleString(locale)} more. Use the filter to find them.
         </Text>
       )}
     </>

@@ -24,6 +24,7 @@ import { useRole } from '../../service/session.js';
 import { Name } from '../../shared/name.js';
 import { Time } from '../../shared/time.js';
 import { valueText } from '../../shared/changes/sentences.js';
+import { locale } from '../../shared/language.js';
 
 /**
  * Runs the checks of the doctor when the user presses the button. Shows findings first, then all checks with their
@@ -392,7 +393,7 @@ function CheckButton({ label, isAsking, onAsk }: CheckButtonProps) {
 function Chain({ found: { ok, checked, head, broken, disallowed, unprotected } }: { found: LogVerification }) {
   return (
     <div role="status">
-      <State ok={ok}>{ok ? `${checked.toLocaleString()} events verified` : 'Verification failed'}</State>
+      <State ok={ok}>{ok ? `${checked.toLocaleString(locale)} events verified` : 'Verification failed'}</State>
       {broken !== null && (
         <Text size="sm">
           Broken at event {broken.position}: {broken.reason}

@@ -22,6 +22,7 @@ import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { counted } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
+import { locale } from '../../shared/language.js';
 
 /** Lists environments, and refetches their comparisons every few seconds. */
 export function EnvironmentsTab() {
@@ -150,7 +151,7 @@ function countsText({ ahead, behind, conflicts }: EnvironmentComparison): string
   const conflicting = counted(conflicts, 'conflict');
   if (ahead === null || behind === null) return conflicting;
   if (ahead + behind + conflicts === 0) return 'Both schemas are equal';
-  const counts = `${counted(ahead, 'change')} ahead, ${behind.toLocaleString()} behind`;
+  const counts = `${counted(ahead, 'change')} ahead, ${behind.toLocaleString(locale)} behind`;
   return conflicts === 0 ? counts : `${counts}, ${conflicting}`;
 }
 
@@ -159,7 +160,7 @@ function CommonSchema({ environment: { base, name } }: { environment: Environmen
     <Text size="sm" c="dimmed">
       {base === null
         ? 'The last common schema is not known. Until both are equal, or you enter it, everything counts as new.'
-        : `Last common schema: event ${base.position.toLocaleString()} of ${base.log === 'own' ? 'this service' : name}.`}
+        : `Last common schema: event ${base.position.toLocaleString(locale)} of ${base.log === 'own' ? 'this service' : name}.`}
     </Text>
   );
 }

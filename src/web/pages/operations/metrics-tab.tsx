@@ -9,6 +9,7 @@ import { bytesText } from '../../shared/text.js';
 import chartClasses from './metrics/chart.module.css';
 import classes from './page.module.css';
 import { Part } from './part.js';
+import { locale } from '../../shared/language.js';
 
 /** Shows charts. A line needs two readings, so the first reading shows only current values. */
 export function MetricsTab() {
@@ -22,9 +23,9 @@ export function MetricsTab() {
 }
 
 const formatRate = (value: number): string =>
-  value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 2 : 0 });
+  value.toLocaleString(locale, { maximumFractionDigits: value < 10 ? 2 : 0 });
 const milliseconds = (value: number): string =>
-  `${value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`;
+  `${value.toLocaleString(locale, { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`;
 
 function Figures({ readings }: { readings: readonly Reading[] }) {
   const last = readings.at(-1);
@@ -66,7 +67,7 @@ function Now({ reading }: { reading: Reading }) {
             {refusals.map(([code, count]) => (
               <div key={code}>
                 <dt>{code}</dt>
-                <dd>{count.toLocaleString()}</dd>
+                <dd>{count.toLocaleString(locale)}</dd>
               </div>
             ))}
           </dl>
@@ -78,7 +79,7 @@ function Now({ reading }: { reading: Reading }) {
 
 function textOf({ value, as }: Fact): string {
   if (as === 'bytes') return bytesText(value);
-  return as === 'ms' ? milliseconds(value) : value.toLocaleString();
+  return as === 'ms' ? milliseconds(value) : value.toLocaleString(locale);
 }
 
 const WIDTH = 360;

@@ -18,6 +18,7 @@ import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { actorName } from '../../../schema/model/events.js';
 import { Name, visibleName, named } from '../../shared/name.js';
+import { locale } from '../../shared/language.js';
 
 /** Returns `articles` or `articles.title`. */
 export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'field'>): string =>
@@ -282,7 +283,7 @@ export function TrashTab() {
               </ul>
               {(meta?.total_count ?? 0) > entries.length && (
                 <Text size="sm" c="dimmed">
-                  Showing the newest {entries.length} of {meta?.total_count?.toLocaleString()}. Run{' '}
+                  Showing the newest {entries.length} of {meta?.total_count?.toLocaleString(locale)}. Run{' '}
                   <code>dps trash</code> to list all.
                 </Text>
               )}

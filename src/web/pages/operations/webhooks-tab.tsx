@@ -22,6 +22,7 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import { FORMAT_LABELS, WebhookDialog } from './webhook-dialog.js';
 import { named } from '../../shared/name.js';
+import { locale } from '../../shared/language.js';
 
 /** Lists webhooks, and refetches them every few seconds. Explains webhooks if there are none. */
 export function WebhooksTab() {
@@ -155,7 +156,7 @@ function DeliveryProgress({ webhook }: { webhook: Webhook }) {
   return (
     <>
       <Text size="sm" c="dimmed">
-        {position === null ? 'It has delivered no event.' : `${progress}, at event ${position.toLocaleString()}.`}
+        {position === null ? 'It has delivered no event.' : `${progress}, at event ${position.toLocaleString(locale)}.`}
       </Text>
       {because !== null && <Text size="sm">{DISABLED[because] ?? because}</Text>}
       {lastError !== null && (
@@ -215,7 +216,7 @@ function DeliveryLine({ delivery }: { delivery: WebhookDelivery }) {
     <li className={classes.line}>
       <div className={classes.words}>
         <Text size="sm">
-          {position !== null && `${position.toLocaleString()} `}
+          {position !== null && `${position.toLocaleString(locale)} `}
           {type}
         </Text>
         {error !== null && (
@@ -267,7 +268,7 @@ function Replay({ webhook: { id, name } }: { webhook: Webhook }) {
       <div role="status">
         {replay.data && (
           <Text size="sm" mt="xs">
-            Delivery continues at event {replay.variables.toLocaleString()}.
+            Delivery continues at event {replay.variables.toLocaleString(locale)}.
           </Text>
         )}
       </div>

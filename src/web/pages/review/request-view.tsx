@@ -26,6 +26,7 @@ import { Counts, ChangeRows } from './parts/changes-pane.js';
 import partClasses from './parts/parts.module.css';
 import { FindingNote, ProposedPolicy, RiskSections, Statements } from './parts/risks.js';
 import classes from './review.module.css';
+import { locale } from '../../shared/language.js';
 
 /**
  * Shows a change request, and refetches it while it is open. If the service does not respond, the last progress stays
@@ -199,7 +200,7 @@ function Sql({ statements, tables }: Pick<PlannedDetails, 'statements' | 'tables
       <Statements statements={statements.slice(0, most)} tables={byName} />
       {rest > 0 && (
         <Button variant="default" size="xs" mt="sm" onClick={() => setMost(most + SHOWN * 5)}>
-          Show {Math.min(SHOWN * 5, rest)} of {rest.toLocaleString()} more statements
+          Show {Math.min(SHOWN * 5, rest)} of {rest.toLocaleString(locale)} more statements
         </Button>
       )}
     </>

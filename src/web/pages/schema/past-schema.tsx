@@ -12,11 +12,10 @@ import { fetchBatchAt } from '../../service/history-queries.js';
 import { useMay } from '../../service/session.js';
 import { useHere } from '../../shared/focus.js';
 import { Glyph } from '../../shared/glyph.js';
-import { isoOf, localOf } from '../../shared/local-time.js';
+import { Time } from '../../shared/time.js';
 import { named } from '../../shared/name.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
-import { abbreviate } from '../../shared/text.js';
-import { Time } from '../../shared/time.js';
+import { abbreviate, isoOf, localOf } from '../../shared/text.js';
 import type { ChangeKind } from './graph/graph.js';
 import { MARK_WORDS, MarkSign } from './graph/mark-sign.js';
 import classes from './page.module.css';
@@ -24,6 +23,7 @@ import { countsOf } from './replay/frame.js';
 import barClasses from './replay/replay-bar.module.css';
 import { useReplay, type Replay, SPEEDS, usePlayer } from './replay/use-replay.js';
 import { SchemaPanels } from './schema-view.js';
+import { locale } from '../../shared/language.js';
 
 const route = getRouteApi('/');
 
@@ -257,7 +257,7 @@ function ReplayBar({ replay, position, onGo, onClose }: Props) {
           onKeyDown={onKeyDown}
         />
         <Text size="xs" c="dimmed" className={barClasses.count}>
-          {replay.moment.position.toLocaleString()} of {head.toLocaleString()}
+          {replay.moment.position.toLocaleString(locale)} of {head.toLocaleString(locale)}
         </Text>
         <NativeSelect
           size="xs"

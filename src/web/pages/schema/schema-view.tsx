@@ -29,6 +29,7 @@ import type { DropTarget } from '../../shared/drag-and-drop.js';
 import { withToggled } from '../../shared/items.js';
 import { Tree } from './tree.js';
 import { languagesOf, nameIn, nameOf, namesOfGroups, rowsOf, treeOf } from './tree-model.js';
+import { locale } from '../../shared/language.js';
 
 /* Begins something new. */
 
@@ -125,7 +126,7 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
       />
       <div className={classes.count}>
         <Text size="xs" c="dimmed">
-          {tables.toLocaleString()} {tables === 1 ? 'table' : 'tables'}
+          {tables.toLocaleString(locale)} {tables === 1 ? 'table' : 'tables'}
         </Text>
         <SnapshotMenu size="compact-sm" {...momentOf(search)} />
         {hasHidden && (

@@ -16,6 +16,7 @@ import { counted } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/text.js';
 import { named } from '../../shared/name.js';
+import { locale } from '../../shared/language.js';
 
 /**
  * Reads a checkpoint file for a comparison. `dps verify` checks its signature, with keys that were distributed
@@ -75,7 +76,7 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
       {broken === null ? (
         <Verdict
           holds
-          title={named`The hash chain is valid: ${head.position.toLocaleString()} events in ${seconds.toFixed(1)} s`}
+          title={named`The hash chain is valid: ${head.position.toLocaleString(locale)} events in ${seconds.toFixed(1)} s`}
         >
           <Text size="sm">
             Hash of the last event, <Time at={head.occurred_at ?? new Date(0).toISOString()} />. Store it, or a
@@ -92,10 +93,10 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
           )}
         </Verdict>
       ) : (
-        <Verdict title={named`The hash chain is broken at event ${broken.position.toLocaleString()}`}>
+        <Verdict title={named`The hash chain is broken at event ${broken.position.toLocaleString(locale)}`}>
           <Text size="sm">
             Event {broken.position}: {broken.reason}. Events up to{' '}
-            {Math.min(head.position, broken.position - 1).toLocaleString()} are valid.{' '}
+            {Math.min(head.position, broken.position - 1).toLocaleString(locale)} are valid.{' '}
             <Link to="/" search={{ at: head.position }}>
               Show the schema at that event
             </Link>
@@ -133,7 +134,7 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
           >
             <Text size="sm">
               {difference === null
-                ? `The events up to position ${checkpoint.position.toLocaleString()} have not changed since the checkpoint was signed.`
+                ? `The events up to position ${checkpoint.position.toLocaleString(locale)} have not changed since the checkpoint was signed.`
                 : `${difference}.`}{' '}
               Run dps verify with your stored keys to verify the signature.
             </Text>
@@ -257,7 +258,7 @@ export function VerificationPage() {
               loading={check.isPending}
               onClick={() => check.mutate()}
             >
-              Verify {total === 0 ? 'the event log' : `${total.toLocaleString()} events`}
+              Verify {total === 0 ? 'the event log' : `${total.toLocaleString(locale)} events`}
             </SteadyButton>
             {check.isPending && (
               <Button variant="default" onClick={() => stopped.current?.abort()}>
@@ -270,10 +271,10 @@ export function VerificationPage() {
               <Progress
                 value={total === 0 ? 100 : (checked / total) * 100}
                 animated
-                aria-label={named`${checked.toLocaleString()} of ${total.toLocaleString()} events verified`}
+                aria-label={named`${checked.toLocaleString(locale)} of ${total.toLocaleString(locale)} events verified`}
               />
               <Text size="sm" c="dimmed" mt={6}>
-                {checked.toLocaleString()} of {total.toLocaleString()}
+                {checked.toLocaleString(locale)} of {total.toLocaleString(locale)}
               </Text>
             </div>
           )}

@@ -7,10 +7,10 @@ import { revert, type RequestAction, type RevertInput, sendAction, permitPurge }
 import type { ChangeRequest, Problem } from '../../service/types.js';
 import { useMay, useMayRevise } from '../../service/session.js';
 import { useLacksReason } from '../form.js';
-import { startOf } from '../local-time.js';
+import { Time } from '../time.js';
+import { startOf } from '../text.js';
 import { ProblemAlert, PurgeOffer } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
-import { Time } from '../time.js';
 import { useAttempt } from '../use-attempt.js';
 import { useHere } from '../focus.js';
 import { CHANGE, SCHEMA } from '../../service/queries.js';

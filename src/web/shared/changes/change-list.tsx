@@ -9,6 +9,7 @@ import { type Change, titleOf, valueText } from './sentences.js';
 import { totalText } from './total.js';
 import classes from './change-list.module.css';
 import { Name, named } from '../name.js';
+import { locale } from '../language.js';
 
 const LOOKS = {
   made: { color: 'teal', label: 'new' },
@@ -92,14 +93,14 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
       {changes.length > most && (
         <li>
           <Button variant="default" size="xs" onClick={() => setMost(most + MOST)}>
-            Show {Math.min(MOST, changes.length - most)} of {(changes.length - most).toLocaleString()} more
+            Show {Math.min(MOST, changes.length - most)} of {(changes.length - most).toLocaleString(locale)} more
           </Button>
         </li>
       )}
       {changes.length <= most && more !== undefined && more.events > 0 && (
         <li>
           <SteadyButton variant="default" size="xs" loading={more.isLoading} onClick={more.load}>
-            {more.events.toLocaleString()} more events
+            {more.events.toLocaleString(locale)} more events
           </SteadyButton>
           {more.error !== null && <ProblemAlert error={more.error} retry={more.load} />}
         </li>

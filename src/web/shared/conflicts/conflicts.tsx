@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { abbreviate } from '../text.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import classes from './conflicts.module.css';
+import { locale } from '../language.js';
 
 interface Props {
   of: readonly ShownConflict[];
@@ -47,7 +48,7 @@ export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Prop
       ))}
       {left > 0 && (
         <Button variant="default" size="xs" mt="sm" onClick={shown.more}>
-          Show {Math.min(PAGE, left)} of {left.toLocaleString()} more
+          Show {Math.min(PAGE, left)} of {left.toLocaleString(locale)} more
         </Button>
       )}
     </>

@@ -9,6 +9,7 @@ import type { Choice, ShownConflict } from './shown-conflict.js';
 import { isObject, jsonEqual } from '../../../kernel/json.js';
 import { ServiceError } from '../../service/send.js';
 import { objectTitle, valueText } from '../changes/sentences.js';
+import { locale } from '../language.js';
 
 /* Merge conflicts from responses, and their resolutions. */
 
@@ -126,7 +127,7 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
           disabled={left > 0}
           onClick={() => onDecided(combineResolutions(before, conflicts, choiceOf))}
         >
-          {left > 0 ? `Continue (${left.toLocaleString()} to choose)` : 'Continue'}
+          {left > 0 ? `Continue (${left.toLocaleString(locale)} to choose)` : 'Continue'}
         </SteadyButton>
         {shown.length > 1 && (
           <>
@@ -144,4 +145,4 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
 }
 
 const suggestTitle = (count: number): string =>
-  count === 1 ? '1 conflicting change' : `${count.toLocaleString()} conflicting changes`;
+  count === 1 ? '1 conflicting change' : `${count.toLocaleString(locale)} conflicting changes`;

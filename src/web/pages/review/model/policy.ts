@@ -3,6 +3,7 @@ import { locationText } from '../../../../schema/model/location.js';
 import { keyOf, type Acknowledgement, type Policy } from '../../../../schema/policy.js';
 import type { Finding } from '../../../service/types.js';
 import { ACTION_WORDS, BY_LEVEL, POLICY_CHANGE_WORDS, POLICY_WORDS } from '../../../shared/policy-words.js';
+import { locale } from '../../../shared/language.js';
 
 /** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */
 export const acknowledgementText = ({ code, ...place }: Finding): string => keyOf({ code, place: locationText(place) });
@@ -60,7 +61,7 @@ function textsOf(policy: Policy): Map<string, string> {
   const { approvals, online_above_rows: rows, author_may_approve: mayApprove, policy_changes: changes } = policy;
   const texts = new Map<string, string>([
     [POLICY_WORDS.approvals, String(approvals)],
-    [POLICY_WORDS.online_above_rows, rows === null ? NO_RULE : rows.toLocaleString('en')],
+    [POLICY_WORDS.online_above_rows, rows === null ? NO_RULE : rows.toLocaleString(locale)],
     [POLICY_WORDS.author_may_approve, mayApprove ? 'yes' : 'no'],
     [POLICY_WORDS.requires_reason, policy.requires_reason ? 'yes' : 'no'],
     [POLICY_WORDS.policy_changes, POLICY_CHANGE_WORDS[changes]],

@@ -28,6 +28,7 @@ import { countChanges, dropContents, signOf, totalText } from '../../../shared/c
 import { sizeText } from '../../../shared/text.js';
 import { actorName } from '../../../../schema/model/events.js';
 import { Name, named } from '../../../shared/name.js';
+import { locale } from '../../../shared/language.js';
 
 interface Props {
   items: readonly Item[];
@@ -63,7 +64,7 @@ export function Outline({ items, groups: all, carriedOut, problems, onChoose }: 
     <nav className={classes.outline} aria-label="Changed collections">
       <p className={classes.total}>
         {totalText(items)}
-        {excluded > 0 && `, ${excluded.toLocaleString()} excluded`}
+        {excluded > 0 && `, ${excluded.toLocaleString(locale)} excluded`}
       </p>
       {all.length > FEW && (
         <TextInput
@@ -259,7 +260,7 @@ export function ChangeRows(options: Omit<ChangeRowOptions, 'canChoose' | 'headin
       ))}
       {rest > 0 && (
         <Button variant="default" size="xs" onClick={() => setMost(most + MOST_ROWS)}>
-          Show more changes ({rest.toLocaleString()})
+          Show more changes ({rest.toLocaleString(locale)})
         </Button>
       )}
     </div>

@@ -25,6 +25,7 @@ import { DefinitionDiff, definitionLines } from '../../../shared/changes/definit
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
 import { Name, named } from '../../../shared/name.js';
+import { locale } from '../../../shared/language.js';
 
 const SHORT = 240;
 /** Maximum number of characters that the page shows. */
@@ -43,7 +44,7 @@ function Value({ of, label }: { of: unknown; label: string }) {
 
 function LongText({ text, label }: { text: string; label: string }) {
   const [isOpen, setOpen] = useState(false);
-  const says = isOpen ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`;
+  const says = isOpen ? 'Show less' : `Show all ${text.length.toLocaleString(locale)} characters`;
   return (
     <>
       <bdi className={isOpen ? classes.long : classes.value}>
@@ -59,7 +60,7 @@ function LongText({ text, label }: { text: string; label: string }) {
       </UnstyledButton>
       {isOpen && text.length > LONGEST && (
         <span className={classes.nothing}>
-          … and {(text.length - LONGEST).toLocaleString()} more characters. Download the diff to see all of them.
+          … and {(text.length - LONGEST).toLocaleString(locale)} more characters. Download the diff to see all of them.
         </span>
       )}
     </>

@@ -16,6 +16,7 @@ import { Time } from '../../../shared/time.js';
 import type { Conflict } from '../model/items.js';
 import { SteadyButton } from '../../../shared/buttons.js';
 import { actorName } from '../../../../schema/model/events.js';
+import { locale } from '../../../shared/language.js';
 
 /* The frame of a loading or failed review, with its title. */
 
@@ -182,8 +183,10 @@ export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: Ot
       ))}
       {conflicts.length > 0 && (
         <Text size="sm" mt="xs">
-          {conflicts.length === 1 ? '1 change conflicts' : `${conflicts.length.toLocaleString()} changes conflict`} with
-          yours. Choose which value to use:
+          {conflicts.length === 1
+            ? '1 change conflicts'
+            : `${conflicts.length.toLocaleString(locale)} changes conflict`}{' '}
+          with yours. Choose which value to use:
         </Text>
       )}
       <Conflicts
@@ -194,7 +197,9 @@ export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: Ot
       />
       <Group gap="sm" mt="sm">
         <SteadyButton size="xs" loading={isRenewing} disabled={unseen > 0} onClick={() => onGoOn([...theirs])}>
-          {unseen > 0 ? `Continue (${unseen.toLocaleString()} not shown yet)` : 'Continue with the current schema'}
+          {unseen > 0
+            ? `Continue (${unseen.toLocaleString(locale)} not shown yet)`
+            : 'Continue with the current schema'}
         </SteadyButton>
         {keys.length > 1 && (
           <>

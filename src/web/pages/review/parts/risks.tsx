@@ -12,6 +12,7 @@ import { DEFAULT_POLICY, type Policy } from '../../../../schema/policy.js';
 import { Section } from '../../../shared/page.js';
 import { CopyButton } from '../../../shared/buttons.js';
 import { Name, named } from '../../../shared/name.js';
+import { locale } from '../../../shared/language.js';
 
 /* The policy in a review: findings that it blocks, with a checkbox to acknowledge them, and a proposed policy. */
 
@@ -43,7 +44,7 @@ function Stopped({ review: { stops, acknowledge }, children }: StoppedProps) {
       </ul>
       {stops.length > MOST && (
         <Text size="xs" c="dimmed">
-          and {(stops.length - MOST).toLocaleString()} more
+          and {(stops.length - MOST).toLocaleString(locale)} more
         </Text>
       )}
     </section>
@@ -277,7 +278,7 @@ function RiskSection<T>({ title, tone, of, alike, children }: RiskSectionProps<T
           ) : (
             <details className={classes.group}>
               <summary>
-                <strong>{entries.length.toLocaleString()}</strong> × {text}
+                <strong>{entries.length.toLocaleString(locale)}</strong> × {text}
               </summary>
               <RiskList of={entries}>{children}</RiskList>
             </details>
@@ -298,7 +299,7 @@ function RiskList<T>({ of, children }: { of: readonly T[]; children: (each: T) =
       </ul>
       {of.length > MAX_RISKS_SHOWN && (
         <Text size="xs" c="dimmed">
-          and {(of.length - MAX_RISKS_SHOWN).toLocaleString()} more
+          and {(of.length - MAX_RISKS_SHOWN).toLocaleString(locale)} more
         </Text>
       )}
     </>
@@ -393,7 +394,7 @@ export function FindingNote({ finding }: { finding: Finding }) {
       <PlaceName>{locationText(finding) || 'Entire schema'}</PlaceName> <CodeText level={level} code={code} />
       <br />
       {abbreviate(message, 600)}
-      {places.length > 1 && ` (in ${places.length.toLocaleString()} places)`}
+      {places.length > 1 && ` (in ${places.length.toLocaleString(locale)} places)`}
       {why !== '' && <span className={classes.why}>{abbreviate(why, 600)}</span>}
       {safer !== undefined && (
         <span className={classes.why}>

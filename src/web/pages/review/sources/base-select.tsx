@@ -9,14 +9,14 @@ import { SteadyButton } from '../../../shared/buttons.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
-import { startOf } from '../../../shared/local-time.js';
 import { Page, useTitle } from '../../../shared/page.js';
 import { SnapshotMenu } from '../../../shared/snapshot/snapshot-menu.js';
-import { abbreviate } from '../../../shared/text.js';
+import { abbreviate, startOf } from '../../../shared/text.js';
 import { Frame } from '../parts/notes.js';
 import classes from '../parts/parts.module.css';
 import { renewalOf } from '../use-review.js';
 import { Workspace } from '../workspace.js';
+import { locale } from '../../../shared/language.js';
 
 /** A review must not change while it is read, so it is refetched only on request. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
@@ -50,11 +50,11 @@ export function PastSource({ to }: { to: string }) {
   );
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Returns a position as a number, or a time in the viewer's zone. */
 export function momentText(to: string): string {
-  if (/^\d+$/.test(to)) return to === '0' ? 'the beginning' : `event ${Number(to).toLocaleString()}`;
+  if (/^\d+$/.test(to)) return to === '0' ? 'the beginning' : `event ${Number(to).toLocaleString(locale)}`;
   const time = new Date(to);
   return Number.isNaN(time.getTime()) ? to : exact.format(time);
 }
@@ -87,7 +87,7 @@ export function BaseSelect({ base, named, onChange }: PresentBaseProps) {
       .filter(({ last_position: position }) => position !== named)
       .map(({ last_position: position, occurred_at: at, summary }) => ({
         value: String(position),
-        label: `Event ${position.toLocaleString()}, ${momentText(at)}: ${abbreviate(summary, 60)}`,
+        label: `Event ${position.toLocaleString(locale)}, ${momentText(at)}: ${abbreviate(summary, 60)}`,
       })),
   ];
   const isListed = offered.some(({ value }) => value === String(base));
@@ -161,7 +161,7 @@ export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps)
   if (diff === undefined) return null;
   const changes = changesOf(diff);
   if (changes.length === 0) return <Text size="sm">The schema has not changed since then.</Text>;
-  const what = changes.length === 1 ? 'One object has' : `${changes.length.toLocaleString()} objects have`;
+  const what = changes.length === 1 ? 'One object has' : `${changes.length.toLocaleString(locale)} objects have`;
   return (
     <>
       <Group gap="sm">

@@ -3,6 +3,7 @@ import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine
 import { type FormEvent, useState } from 'react';
 import { abbreviate, counted } from '../../../shared/text.js';
 import { named } from '../../../shared/name.js';
+import { locale } from '../../../shared/language.js';
 
 export interface CollectionChoice {
   /** The excluded collections, by their names in the file. */
@@ -110,7 +111,7 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
         ))}
         {fitting.length > MOST && (
           <Text size="xs" c="dimmed">
-            and {(fitting.length - MOST).toLocaleString()} more
+            and {(fitting.length - MOST).toLocaleString(locale)} more
           </Text>
         )}
         <Button type="submit" disabled={collections.some(isTaken)} w="fit-content">

@@ -40,6 +40,7 @@ import { KeptChangesNote, BaseSelect, NOW, UnknownBaseNote, type Base, STILL, mo
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { countChanges } from '../../../shared/changes/total.js';
+import { locale } from '../../../shared/language.js';
 
 /**
  * If a file name contains only the time of the export, the user is asked for its schema if others changed the schema
@@ -99,7 +100,7 @@ function AskBase({ name, named, onChoose, children }: BaseSelectProps) {
 }
 
 const countText = (count: number): string =>
-  count === 1 ? 'One object has changed' : `${count.toLocaleString()} objects have changed`;
+  count === 1 ? 'One object has changed' : `${count.toLocaleString(locale)} objects have changed`;
 
 function Answer({ label, about, onChoose }: { label: string; about: string; onChoose: () => void }) {
   return (

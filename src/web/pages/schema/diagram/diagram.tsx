@@ -31,6 +31,7 @@ import { Canvas } from './canvas.js';
 import { Controls } from './controls.js';
 import classes from './diagram.module.css';
 import { useAreDiagramsRead, useArrangement } from './use-arrangement.js';
+import { locale } from '../../../shared/language.js';
 
 interface ChosenCardProps {
   collections: readonly ListedCollection[];
@@ -347,7 +348,7 @@ function TooMany({ tables, hasChosen, collections, search, onChange }: TooManyPr
         <Text c="dimmed" component="span">
           <Glyph path={hubIcon} size={44} />
         </Text>
-        <Text fw={600}>The diagram cannot show {tables.toLocaleString()} tables</Text>
+        <Text fw={600}>The diagram cannot show {tables.toLocaleString(locale)} tables</Text>
         <Text size="sm" c="dimmed">
           {hasChosen
             ? `The diagram shows up to ${MOST_TABLES} tables. Show only the tables around the selected one.`
