@@ -13,11 +13,12 @@ export const LANGUAGES = [
 type Language = (typeof LANGUAGES)[number]['value'];
 
 /** Tests and the build run some modules of the app without a browser. */
+const scope: object = globalThis;
 const browser: {
   localStorage?: { getItem(name: string): string | null; setItem(name: string, value: string): void };
   navigator?: { languages?: readonly string[] };
   location?: { reload(): void };
-} = globalThis as object;
+} = scope;
 
 /** The languages of the browser in order of preference. */
 const preferred: readonly string[] = browser.navigator?.languages ?? [];
