@@ -39,3 +39,10 @@ interface ImportMeta {
   ): Record<string, () => Promise<T>>;
   glob<T>(pattern: string, options: { query: '?raw' | '?url'; import: 'default'; eager: true }): Record<string, T>;
 }
+
+/** The package has types for CommonJS only, but bundlers import the class. */
+declare module 'elkjs/lib/elk-api.js' {
+  import type { ELK, ELKConstructorArguments } from 'elkjs';
+  const Elk: new (given: ELKConstructorArguments) => ELK;
+  export default Elk;
+}

@@ -1,8 +1,7 @@
 /** The parts of the diagram and the history slider that need no browser. */
 import { expect } from 'chai';
 import { SaxesParser } from 'saxes';
-import type { Graph, Table, PlacedGraph, Point } from '../../src/web/pages/schema/graph/graph.js';
-import { svgOf } from '../../src/web/pages/schema/diagram/exports.js';
+import { svgOf, type Graph, type Table, type PlacedGraph, type Point } from '../../src/web/pages/schema/graph/graph.js';
 import { placeSteadily } from '../../src/web/pages/schema/replay/steady-layout.js';
 
 const table = (name: string, rows = 2): Table =>

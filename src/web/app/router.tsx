@@ -71,7 +71,7 @@ const made = createRoute({
   getParentRoute: () => root,
   path: '/new',
   validateSearch: readNewSearch,
-  component: lazyRouteComponent(() => import('../pages/new/page.js'), 'NewPage'),
+  component: lazyRouteComponent(() => import('../pages/collection/new-page.js'), 'NewPage'),
 });
 
 const timeline = createRoute({

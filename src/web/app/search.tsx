@@ -29,11 +29,11 @@ import { hasAbility, type ListedCollection, type FieldDocument } from '../servic
 import { requestAnswer } from '../service/request.js';
 import { saveAnswer } from '../shared/save.js';
 import { signOut, useMay, useRole, useSession } from '../service/session.js';
-import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry, Shortcuts } from './navigation.js';
+import { ACTIONS, PAGES, PARTS, isOffered, type PageEntry, Shortcuts, startTour } from './navigation.js';
 import { abbreviate } from '../shared/text.js';
-import { startTour } from './tour.js';
 import type { EditName } from '../editing/edit-names.js';
 import { visibleName } from '../shared/name.js';
+import { messages } from './messages.js';
 
 /* Handles the keyboard in the search. Keys that the user presses before it is ready are not lost. */
 
@@ -147,8 +147,8 @@ function findFor(needle: string, searched: SearchIndex): SearchHit[] {
 const historyHit = (needle: string): SearchHit => ({
   kind: 'history',
   key: 'history',
-  label: `Search the timeline for “${needle}”`,
-  description: 'Reasons and names, including deleted objects',
+  label: messages.search.history(needle),
+  description: messages.search.historyHelp,
   icon: null,
   to: { to: '/timeline', search: { q: needle.slice(0, LONGEST) } },
 });
@@ -164,7 +164,7 @@ const pageHit = ({ to, label, search }: PageEntry): SearchHit => ({
   kind: 'page',
   key: `page ${to} ${label}`,
   label,
-  description: search === undefined ? 'Page' : 'Action',
+  description: search === undefined ? messages.search.page : messages.search.action,
   icon: null,
   to: { to, ...(search && { search }) },
 });
@@ -173,7 +173,7 @@ const commandHit = ({ label, run }: Command): SearchHit => ({
   kind: 'command',
   key: `command ${label}`,
   label,
-  description: 'Command',
+  description: messages.search.command,
   icon: null,
   run,
 });
@@ -191,7 +191,7 @@ const headingHit = ({ page, title, text, anchor }: Heading): SearchHit => ({
   kind: 'guide',
   key: `guide ${page} ${anchor}`,
   label: text,
-  description: title === text ? 'Guide' : `Guide: ${title}`,
+  description: title === text ? messages.search.guide : messages.search.guideIn(title),
   icon: null,
   to: { to: '/docs/$page', params: { page }, hash: anchor },
 });
@@ -200,7 +200,7 @@ const collectionHit = ({ collection, meta, schema }: ListedCollection): SearchHi
   kind: 'collection',
   key: `collection ${collection}`,
   label: collection,
-  description: meta.note === null ? (schema === null ? 'Folder' : 'Collection') : abbreviate(meta.note),
+  description: meta.note === null ? messages.search[schema === null ? 'folder' : 'collection'] : abbreviate(meta.note),
   icon: meta.icon,
   to: { to: '/collections/$name', params: { name: collection } },
 });
@@ -297,14 +297,14 @@ function useCommands(onShortcuts: () => void, onPassword: () => void): readonly 
   const mayRead = useMay('readRequests');
   return useMemo(
     () => [
-      { label: 'Dark mode', run: () => setColorScheme('dark') },
-      { label: 'Light mode', run: () => setColorScheme('light') },
-      { label: 'System color scheme', run: () => setColorScheme('auto') },
-      { label: 'Keyboard shortcuts', run: onShortcuts },
-      { label: 'First steps', run: startTour },
-      ...(mayRead ? [{ label: 'Download snapshot', run: () => void downloadSnapshot() }] : []),
-      ...(hasCookie ? [{ label: 'Change password', run: onPassword }] : []),
-      { label: 'Sign out', run: () => void signOut() },
+      { label: messages.commands.dark, run: () => setColorScheme('dark') },
+      { label: messages.commands.light, run: () => setColorScheme('light') },
+      { label: messages.commands.system, run: () => setColorScheme('auto') },
+      { label: messages.shortcuts.title, run: onShortcuts },
+      { label: messages.tour.title, run: startTour },
+      ...(mayRead ? [{ label: messages.commands.snapshot, run: () => void downloadSnapshot() }] : []),
+      ...(hasCookie ? [{ label: messages.account.changePassword, run: onPassword }] : []),
+      { label: messages.account.signOut, run: () => void signOut() },
     ],
     [setColorScheme, onShortcuts, onPassword, hasCookie, mayRead],
   );
@@ -351,11 +351,11 @@ export function Search({ onPassword }: { onPassword: () => void }) {
         tagsToIgnore={[]}
         scrollable
         maxHeight={440}
-        attributes={{ content: { 'aria-label': 'Search' } }}
+        attributes={{ content: { 'aria-label': messages.search.title } }}
       >
         <Spotlight.Search
-          placeholder="Collections, fields, changes, pages, guides …"
-          aria-label="Search"
+          placeholder={messages.search.placeholder}
+          aria-label={messages.search.title}
           ref={input}
           onKeyDownCapture={onKeyDownCapture}
           // Moves the cursor behind text that was typed before the input had the focus.
@@ -375,7 +375,7 @@ export function Search({ onPassword }: { onPassword: () => void }) {
             />
           ))}
           {(found.length === 0 || (isReading && found[0]?.kind === 'history')) && (
-            <Spotlight.Empty>{isReading ? 'Loading field names …' : 'No results.'}</Spotlight.Empty>
+            <Spotlight.Empty>{isReading ? messages.search.loading : messages.search.none}</Spotlight.Empty>
           )}
         </Spotlight.ActionsList>
       </Spotlight.Root>
@@ -439,17 +439,17 @@ function best<T>(items: readonly T[], text: string, nameOf: (item: T) => string)
 }
 
 const MAKING: readonly { label: string; to: NavigateOptions }[] = [
-  { label: 'New collection', to: { to: '/new' } },
-  { label: 'New folder', to: { to: '/new', search: { as: 'folder' } } },
+  { label: messages.actions.newCollection, to: { to: '/new' } },
+  { label: messages.actions.newFolder, to: { to: '/new', search: { as: 'folder' } } },
 ];
 
 /** Words that the user types before the name of a collection: `new field articles`. */
 const DOING: readonly { words: string; label: (name: string) => string; edit: EditName; ofTables: boolean }[] = [
-  { words: 'new field', label: (name) => `New field in ${name}`, edit: 'new-field', ofTables: true },
-  { words: 'new relation', label: (name) => `New relation of ${name}`, edit: 'new-relation', ofTables: true },
-  { words: 'edit', label: (name) => `Edit ${name}`, edit: 'collection', ofTables: false },
-  { words: 'rename', label: (name) => `Rename ${name}`, edit: 'rename', ofTables: false },
-  { words: 'delete', label: (name) => `Delete ${name}`, edit: 'delete', ofTables: false },
+  { ...messages.edits.newField, edit: 'new-field', ofTables: true },
+  { ...messages.edits.newRelation, edit: 'new-relation', ofTables: true },
+  { ...messages.edits.edit, edit: 'collection', ofTables: false },
+  { ...messages.edits.rename, edit: 'rename', ofTables: false },
+  { ...messages.edits.delete, edit: 'delete', ofTables: false },
 ];
 
 /** Maximum number of actions per kind. */
@@ -484,7 +484,7 @@ function namesFor({ wanted, words, here }: SearchInput, collections: readonly Li
   if (!wanted.startsWith(words)) {
     return words.startsWith(wanted) ? collections.filter(({ collection }) => collection === here) : [];
   }
-  const name = wanted.slice(words.length).replace(/^ *(?:of |in )?/, '');
+  const name = wanted.slice(words.length).replace(messages.edits.preposition, '');
   const first = name === '' ? collections.filter(({ collection }) => collection === here) : [];
   return [...new Set([...first, ...best(collections, name, ({ collection }) => collection)])].slice(0, MOST_ACTIONS);
 }
@@ -493,7 +493,7 @@ const actionFound = (label: string, to: NavigateOptions): SearchHit => ({
   kind: 'action',
   key: `action ${label}`,
   label,
-  description: 'Adds to the draft',
+  description: messages.search.draft,
   icon: null,
   to,
 });

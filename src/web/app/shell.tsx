@@ -45,16 +45,15 @@ import { visibleName } from '../shared/name.js';
 import { usePageTitle } from '../shared/page.js';
 import { OwnPasswordForm } from '../shared/password.js';
 import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
-import { counted, abbreviate } from '../shared/text.js';
+import { abbreviate } from '../shared/text.js';
 import { Time } from '../shared/time.js';
 import { storeValue, useStored } from '../shared/use-stored.js';
-import { PAGES, isOffered } from './navigation.js';
+import { PAGES, Tour, isOffered } from './navigation.js';
 import { Search, openSearch } from './search.js';
 import classes from './shell.module.css';
 import barClasses from './top-bar.module.css';
-import { Tour } from './tour.js';
 import noticeClasses from './undo-notice.module.css';
-import { changeLanguage, language, LANGUAGES, locale } from '../shared/language.js';
+import { changeLanguage, language, LANGUAGES } from '../shared/language.js';
 import { messages } from './messages.js';
 
 /* Keeps the frame of the app on the screen if a page cannot be loaded or rendered. */
@@ -127,9 +126,9 @@ export function Shell() {
   return (
     <div className={classes.shell}>
       <Anchor href="#page" className={classes.skip}>
-        Skip to content
+        {messages.shell.skip}
       </Anchor>
-      <nav className={classes.rail} aria-label="Pages">
+      <nav className={classes.rail} aria-label={messages.shell.pages}>
         <span className={classes.mark}>
           <Glyph path={brand} size={22} />
         </span>
@@ -151,7 +150,7 @@ export function Shell() {
       <TopBar info={info} isLost={isLost} />
       <main id="page" tabIndex={-1} className={classes.page}>
         <PageBoundary>
-          <Suspense>{isRead ? <Outlet /> : <LoadingIndicator label="Loading your draft" />}</Suspense>
+          <Suspense>{isRead ? <Outlet /> : <LoadingIndicator label={messages.shell.loadingDraft} />}</Suspense>
         </PageBoundary>
       </main>
       <div className={classes.notices}>
@@ -166,14 +165,13 @@ export function Shell() {
 /** The number of change requests that wait for the user's approval. */
 function ToApprove() {
   const { data = 0 } = useQuery({ ...toApproveQuery(), enabled: useMay('carryOut') });
-  const words = data === 1 ? '1 request waits for your approval' : `${data} requests wait for your approval`;
-  return <EntryCount count={data} words={words} />;
+  return <EntryCount count={data} words={messages.counts.toApprove(data)} />;
 }
 
 /** The number of faults that scheduled comparisons found. */
 function Faults() {
   const count = countFaults(useScheduledFaults(useMay('readOperations')));
-  return <EntryCount count={count} words={`${counted(count, 'fault')} found by the scheduled comparison`} />;
+  return <EntryCount count={count} words={messages.counts.faults(count)} />;
 }
 
 function EntryCount({ count, words }: { count: number; words: string }) {
@@ -181,7 +179,7 @@ function EntryCount({ count, words }: { count: number; words: string }) {
   return (
     <span className={classes.count} title={words}>
       <span aria-hidden="true">{count > MOST_COUNTED ? `${MOST_COUNTED}+` : count}</span>
-      <VisuallyHidden component="span">, {words}</VisuallyHidden>
+      <VisuallyHidden component="span">{`, ${words}`}</VisuallyHidden>
     </span>
   );
 }
@@ -212,11 +210,12 @@ function UndoNotice() {
   const isReview = useLocation({ select: ({ pathname }) => pathname === '/review' });
   if (applied === null || isReview) return null;
   return (
-    <section className={noticeClasses.notice} aria-label="Last change" role="status">
+    <section className={noticeClasses.notice} aria-label={messages.undo.title} role="status">
       <Text size="sm">
-        Applied.{applied.isDataLost && ` ${DATA_LOST}`}{' '}
+        {messages.undo.applied}
+        {applied.isDataLost && ` ${DATA_LOST}`}{' '}
         <Link to="/review" search={{ done: applied.batch }}>
-          Show changes{' '}
+          {messages.undo.showChanges}{' '}
         </Link>
       </Text>
       <Button
@@ -224,17 +223,17 @@ function UndoNotice() {
         variant="default"
         renderRoot={(props) => <Link {...props} to="/review" search={{ to: applied.before }} />}
       >
-        Undo …
+        {messages.undo.undo}
       </Button>
-      <CloseButton size="sm" aria-label="Dismiss" onClick={() => noteApplied(null)} />
+      <CloseButton size="sm" aria-label={messages.undo.dismiss} onClick={() => noteApplied(null)} />
     </section>
   );
 }
 
 const SCHEMES = [
-  { value: 'light', label: messages.light, icon: lightIcon },
-  { value: 'dark', label: messages.dark, icon: darkIcon },
-  { value: 'auto', label: messages.system, icon: deviceIcon },
+  { value: 'light', label: messages.account.light, icon: lightIcon },
+  { value: 'dark', label: messages.account.dark, icon: darkIcon },
+  { value: 'auto', label: messages.account.system, icon: deviceIcon },
 ] as const;
 
 /** Renders nothing without a user. The browser stores the colour scheme, and not the account. */
@@ -246,7 +245,7 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
   return (
     <Menu position="bottom-end" width={240} shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
-        <UnstyledButton aria-label={messages.accountMenu(name)}>
+        <UnstyledButton aria-label={messages.account.menu(name)}>
           <span className={barClasses.user} data-letters={lettersOf(name)} />
         </UnstyledButton>
       </Menu.Target>
@@ -260,7 +259,7 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
           </Text>
         </Menu.Label>
         <Menu.Divider />
-        <Menu.Label>{messages.theme}</Menu.Label>
+        <Menu.Label>{messages.account.theme}</Menu.Label>
         {SCHEMES.map(({ value, label, icon }) => (
           <Menu.Item
             key={value}
@@ -273,7 +272,7 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Label>{messages.language}</Menu.Label>
+        <Menu.Label>{messages.account.language}</Menu.Label>
         {LANGUAGES.map(({ value, label }) => (
           <Menu.Item
             key={value}
@@ -288,14 +287,14 @@ function UserMenu({ onPassword }: { onPassword: () => void }) {
         <Menu.Divider />
         {session.by === 'cookie' && (
           <Menu.Item leftSection={<Glyph path={keyIcon} size={18} />} onClick={onPassword}>
-            {messages.changePassword}
+            {messages.account.changePassword}
           </Menu.Item>
         )}
         <Menu.Item leftSection={<Glyph path={outIcon} size={18} />} onClick={() => void signOut()}>
-          {messages.signOut}
+          {messages.account.signOut}
         </Menu.Item>
         <Menu.Item leftSection={<Glyph path={forgetIcon} size={18} />} onClick={() => void signOutAndForget()}>
-          {messages.signOutAndForget}
+          {messages.account.signOutAndForget}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
@@ -307,12 +306,13 @@ function PasswordDialog({ onClose }: { onClose: () => void }) {
   const session = useSession();
   if (!('user' in session)) return null;
   return (
-    <Modal opened onClose={onClose} title="Change password" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <OwnPasswordForm
-        user={session.user}
-        hint="All your other sessions end. API tokens stay valid."
-        onChanged={onClose}
-      />
+    <Modal
+      opened
+      onClose={onClose}
+      title={messages.account.changePassword}
+      closeButtonProps={{ 'aria-label': messages.shell.close }}
+    >
+      <OwnPasswordForm user={session.user} hint={messages.account.passwordHint} onChanged={onClose} />
     </Modal>
   );
 }
@@ -344,16 +344,16 @@ function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
   const title = usePageTitle();
   const [isPasswordOpen, setPasswordOpen] = useState(false);
   const openPassword = useCallback(() => setPasswordOpen(true), []);
-  useDocumentTitle(title === '' ? 'Data Platform' : `${title} · Data Platform`);
+  useDocumentTitle(title === '' ? messages.shell.product : `${title} · ${messages.shell.product}`);
   return (
-    <section className={barClasses.bar} aria-label="Search and account">
+    <section className={barClasses.bar} aria-label={messages.shell.bar}>
       <UnstyledButton className={barClasses.search} onClick={openSearch} aria-keyshortcuts="Meta+K Control+K">
         <Glyph path={searchIcon} size={18} />
         <Text component="span" size="sm" className={barClasses.hint}>
-          Search collections, fields …
+          {messages.shell.search}
         </Text>
         <Kbd size="xs" className={barClasses.hint} aria-hidden="true">
-          {IS_MAC ? '⌘' : 'Ctrl'} K
+          {messages.shell.keys(IS_MAC)}
         </Kbd>
       </UnstyledButton>
       <Group gap="sm" wrap="nowrap">
@@ -371,9 +371,9 @@ const IS_MAC = navigator.userAgent.includes('Mac');
 
 function Head({ info }: { info: Info }) {
   return (
-    <Tooltip label={`Release ${info.release}, PostgreSQL ${info.database_version}`} withArrow>
+    <Tooltip label={messages.shell.release(info.release, info.database_version)} withArrow>
       <Badge variant="default" tt="none" fw={500} leftSection={<span className={barClasses.live} />}>
-        event {info.position.toLocaleString(locale)}
+        {messages.shell.head(info.position)}
       </Badge>
     </Tooltip>
   );
@@ -382,7 +382,7 @@ function Head({ info }: { info: Info }) {
 function Lost() {
   return (
     <Badge color="red" variant="filled" tt="none" fw={500}>
-      offline
+      {messages.shell.offline}
     </Badge>
   );
 }
@@ -419,13 +419,15 @@ function Notifications() {
             variant="subtle"
             color="gray"
             size="lg"
-            aria-label={unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`}
+            aria-label={unread === 0 ? messages.notifications.title : messages.notifications.unread(unread)}
           >
             <Glyph path={notificationsIcon} size={22} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown mah="70vh" style={{ overflowY: 'auto' }}>
-          <Menu.Label>{notifications.length === 0 ? EMPTY : 'Your change requests'}</Menu.Label>
+          <Menu.Label>
+            {notifications.length === 0 ? messages.notifications.none : messages.notifications.yours}
+          </Menu.Label>
           {notifications.map((each) => (
             <Entry key={`${each.id} ${each.at} ${each.what}`} notification={each} isUnread={each.at > seen} />
           ))}
@@ -435,24 +437,14 @@ function Notifications() {
   );
 }
 
-const EMPTY = 'No activity on your change requests in the last 7 days.';
-
-const WORDS = {
-  approved: 'approved',
-  rejected: 'rejected',
-  commented: 'commented on',
-  applied: 'was applied',
-  failed: 'failed',
-} as const satisfies Record<ChangeNotification['what'], string>;
-
 function Entry({ notification, isUnread }: { notification: ChangeNotification; isUnread: boolean }) {
   const { id, title, what, by, at } = notification;
-  const request = `“${visibleName(abbreviate(title, 80))}”`;
-  const who = by === null ? null : visibleName(abbreviate(actorName(by), 40));
+  const request = messages.notifications.request(visibleName(abbreviate(title, 80)));
+  const who = by === null ? '' : visibleName(abbreviate(actorName(by), 40));
   return (
     <Menu.Item renderRoot={(props) => <Link {...props} to="/review" search={{ change: id }} />}>
       <Text size="sm" fw={isUnread ? 600 : 400}>
-        {who === null ? `${request} ${WORDS[what]}` : `${who} ${WORDS[what]} ${request}`}
+        {messages.notifications[what](request, who)}
       </Text>
       <Text size="xs" c="dimmed">
         <Time at={at} />

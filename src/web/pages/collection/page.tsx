@@ -25,8 +25,7 @@ import type { Tab } from './search.js';
 import classes from './page.module.css';
 import { CopyButton } from '../../shared/buttons.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
-import { Glyph, MaterialIcon } from '../../shared/glyph.js';
-import { inkOf } from '../schema/color.js';
+import { Glyph, MaterialIcon, inkOf } from '../../shared/glyph.js';
 import { bytesText, counted, visibleSql } from '../../shared/text.js';
 import { Name, named } from '../../shared/name.js';
 

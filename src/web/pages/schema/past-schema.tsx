@@ -17,7 +17,7 @@ import { named } from '../../shared/name.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { abbreviate, isoOf, localOf } from '../../shared/text.js';
 import type { ChangeKind } from './graph/graph.js';
-import { MARK_WORDS, MarkSign } from './graph/mark-sign.js';
+import { MARK_WORDS, MarkSign } from './tree.js';
 import classes from './page.module.css';
 import { countsOf } from './replay/frame.js';
 import barClasses from './replay/replay-bar.module.css';

@@ -9,12 +9,11 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { ListedCollection } from '../../service/types.js';
 import { abbreviate } from '../../shared/text.js';
-import { Glyph, MaterialIcon } from '../../shared/glyph.js';
-import { MarkSign } from './graph/mark-sign.js';
+import { Glyph, MaterialIcon, inkOf } from '../../shared/glyph.js';
+import signClasses from './graph/mark-sign.module.css';
 import type { Mark } from './graph/graph.js';
 import { type TreeRow, canContain, keyboardTarget } from './tree-model.js';
 import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
-import { inkOf } from './color.js';
 import classes from './tree.module.css';
 import { Name, named } from '../../shared/name.js';
 
@@ -216,3 +215,37 @@ const MOVES: Readonly<Record<string, FocusMove>> = {
     return null;
   },
 };
+
+/* The sign of a change, in the tree, the diagram and the replay. */
+
+const SIGNS: Readonly<Record<Mark, string>> = {
+  made: '+',
+  changed: '~',
+  removed: '−',
+  drift: '!',
+  prepared: '…',
+  indexing: '#',
+};
+export const MARK_WORDS: Readonly<Record<Mark, string>> = {
+  made: 'new',
+  changed: 'changed',
+  removed: 'deleted',
+  drift: 'differs in the database',
+  prepared: 'online change in progress',
+  indexing: 'creating index',
+};
+
+/** Shows a tooltip and a label for screen readers. */
+export function MarkSign({ mark }: { mark: Mark }) {
+  return (
+    <span
+      className={signClasses.sign}
+      data-mark={mark}
+      role="img"
+      aria-label={MARK_WORDS[mark]}
+      title={MARK_WORDS[mark]}
+    >
+      {SIGNS[mark]}
+    </span>
+  );
+}

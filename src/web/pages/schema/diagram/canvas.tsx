@@ -18,7 +18,7 @@ import {
   useStore,
 } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState, memo } from 'react';
-import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
+import { Glyph, MaterialIcon, inkOf } from '../../../shared/glyph.js';
 import { FITTED, SaveMenu } from './controls.js';
 import {
   type PlacedGraph,
@@ -32,12 +32,11 @@ import {
   type TableRow,
 } from '../graph/graph.js';
 import classes from './diagram.module.css';
-import { MARK_WORDS, MarkSign } from '../graph/mark-sign.js';
+import { MARK_WORDS, MarkSign } from '../tree.js';
 import edgeClasses from './link-edge.module.css';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
 import tableIcon from 'icon:table';
-import { inkOf } from '../color.js';
 import nodeClasses from './table-node.module.css';
 import { Name } from '../../../shared/name.js';
 

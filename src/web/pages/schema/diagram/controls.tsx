@@ -1,5 +1,6 @@
-import { ActionIcon, Button, SegmentedControl, Menu } from '@mantine/core';
+import { ActionIcon, Badge, Button, Group, SegmentedControl, Menu, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useReactFlow } from '@xyflow/react';
 import plusIcon from 'icon:add';
 import closeIcon from 'icon:close';
@@ -8,15 +9,18 @@ import fitIcon from 'icon:fit_screen';
 import folderIcon from 'icon:folder';
 import historyIcon from 'icon:history';
 import minusIcon from 'icon:remove';
-import { infoQuery } from '../../../service/queries.js';
-import { Glyph } from '../../../shared/glyph.js';
-import { named } from '../../../shared/name.js';
+import tableIcon from 'icon:table';
+import type { ReactNode } from 'react';
+import { fieldsQuery, infoQuery, relationsQuery } from '../../../service/queries.js';
+import type { ListedCollection } from '../../../service/types.js';
+import { Glyph, MaterialIcon, inkOf } from '../../../shared/glyph.js';
+import { Name, named } from '../../../shared/name.js';
 import { saveBlob, saveText } from '../../../shared/save.js';
-import { abbreviate } from '../../../shared/text.js';
-import type { PlacedGraph } from '../graph/graph.js';
+import { abbreviate, counted } from '../../../shared/text.js';
+import { type PlacedGraph, mermaidOf, svgOf } from '../graph/graph.js';
+import type { Replay } from '../replay/use-replay.js';
 import type { Depth, SchemaSearch } from '../search.js';
 import classes from './diagram.module.css';
-import { mermaidOf, svgOf } from './exports.js';
 
 interface Props {
   search: SchemaSearch;
@@ -170,5 +174,110 @@ export function SaveMenu({ placed, title }: { placed: PlacedGraph; title: string
         <Menu.Item onClick={() => saveText('schema.mmd', 'text/plain', mermaidOf(placed))}>Mermaid</Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/* The selected collection. */
+
+interface ChosenCardProps {
+  collections: readonly ListedCollection[];
+  search: SchemaSearch;
+  onChange: (changed: Partial<SchemaSearch>) => void;
+  replay?: Replay | undefined;
+}
+
+/**
+ * Shows the selected collection. Renders nothing without a selection, or if the collection does not exist at that point
+ * in time.
+ * @param props.onChange called with undefined to clear the selection
+ */
+export function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) {
+  const listed = collections.find(({ collection }) => collection === search.c);
+  if (listed === undefined) return null;
+  const { collection, meta, schema } = listed;
+  return (
+    <aside className={classes.card} aria-label={named`About ${collection}`}>
+      <Group wrap="nowrap" gap="xs" align="center">
+        <span style={{ color: inkOf(meta.color), display: 'grid' }}>
+          <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
+        </span>
+        <Text fw={600} truncate flex={1} component="h2" size="md">
+          <Name of={collection} />
+        </Text>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Clear selection"
+          onClick={() => onChange({ c: undefined, near: undefined })}
+        >
+          <Glyph path={closeIcon} size={18} />
+        </ActionIcon>
+      </Group>
+      {meta.note !== null && (
+        <Text size="sm" c="dimmed" mt={4} lineClamp={3}>
+          {abbreviate(meta.note, 300)}
+        </Text>
+      )}
+      <Group gap={6} mt="sm">
+        {schema === null ? <Fact>folder</Fact> : replay === undefined && <Facts collection={collection} />}
+        {replay && schema !== null && <PastFacts collection={collection} replay={replay} />}
+        {meta.singleton && <Fact>singleton</Fact>}
+        {meta.hidden && <Fact>hidden</Fact>}
+      </Group>
+      <FolderButton collections={collections} search={search} onChange={onChange} />
+      <Button
+        component={Link}
+        to="/collections/$name"
+        params={{ name: collection } as never}
+        size="xs"
+        fullWidth
+        mt="sm"
+      >
+        Open
+      </Button>
+    </aside>
+  );
+}
+
+/** Renders nothing unless the selected collection contains others. */
+function FolderButton({ collections, search: { c, folder }, onChange }: ChosenCardProps) {
+  if (!collections.some(({ meta }) => meta.group === c)) return null;
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      fullWidth
+      mt="sm"
+      onClick={() => onChange({ folder: folder === c ? undefined : c, near: undefined })}
+    >
+      {folder === c ? 'Show all folders' : 'Show only this folder'}
+    </Button>
+  );
+}
+
+function Facts({ collection }: { collection: string }) {
+  const fields = useQuery(fieldsQuery(collection));
+  const relations = useQuery(relationsQuery());
+  const out = relations.data?.filter((each) => each.collection === collection).length;
+  const into = relations.data?.filter((each) => each.related_collection === collection).length;
+  return (
+    <>
+      {fields.data && <Fact>{counted(fields.data.length, 'field')}</Fact>}
+      {out !== undefined && out > 0 && <Fact>{counted(out, 'outgoing relation')}</Fact>}
+      {into !== undefined && into > 0 && <Fact>{counted(into, 'incoming relation')}</Fact>}
+    </>
+  );
+}
+
+function PastFacts({ collection, replay: { moment } }: { collection: string; replay: Replay }) {
+  const count = moment.fields?.get(collection)?.size;
+  return count === undefined ? null : <Fact>{counted(count, 'field')} at that time</Fact>;
+}
+
+function Fact({ children }: { children: ReactNode }) {
+  return (
+    <Badge variant="default" tt="none" fw={500}>
+      {children}
+    </Badge>
   );
 }

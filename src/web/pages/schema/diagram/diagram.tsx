@@ -1,140 +1,33 @@
-import { Button, Text, ActionIcon, Badge, Group, Center, Stack, Tooltip } from '@mantine/core';
+import { Button, Text, ActionIcon, Center, Stack, Tooltip } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
-import closeIcon from 'icon:close';
-import folderIcon from 'icon:folder';
 import hubIcon from 'icon:hub';
 import resetIcon from 'icon:restart_alt';
-import tableIcon from 'icon:table';
-import { useMemo, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Operations } from '../../../../client/api.js';
 import { openRequestsQuery } from '../../../service/change-queries.js';
-import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
+import { SCHEMA } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
-import { Glyph, MaterialIcon } from '../../../shared/glyph.js';
+import { Glyph } from '../../../shared/glyph.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
 import { Name, named } from '../../../shared/name.js';
 import { ProblemAlert, LoadingIndicator } from '../../../shared/problem-alert.js';
-import { counted, abbreviate } from '../../../shared/text.js';
-import { inkOf } from '../color.js';
-import { type DrawnMarks, type Mark, type PlacedGraph, fieldKey, MOST_TABLES } from '../graph/graph.js';
+import { counted } from '../../../shared/text.js';
+import { type DrawnMarks, type Mark, type PlacedGraph, type Point, fieldKey, MOST_TABLES } from '../graph/graph.js';
 import { layOut } from '../graph/layout.js';
 import { type GraphState, useGraph, tablesFor } from '../graph/use-graph.js';
+import { moveTable, placeSteadily } from '../replay/steady-layout.js';
 import { useReplayGraph, useSteadyLayout } from '../replay/use-replay-graph.js';
 import type { Replay } from '../replay/use-replay.js';
-import type { SchemaSearch } from '../search.js';
+import type { Depth, SchemaSearch } from '../search.js';
 import { findNode, treeOf } from '../tree-model.js';
 import { Canvas } from './canvas.js';
-import { Controls } from './controls.js';
+import { ChosenCard, Controls } from './controls.js';
 import classes from './diagram.module.css';
-import { useAreDiagramsRead, useArrangement } from './use-arrangement.js';
 import { locale } from '../../../shared/language.js';
-
-interface ChosenCardProps {
-  collections: readonly ListedCollection[];
-  search: SchemaSearch;
-  onChange: (changed: Partial<SchemaSearch>) => void;
-  replay?: Replay | undefined;
-}
-
-/**
- * Shows the selected collection. Renders nothing without a selection, or if the collection does not exist at that point
- * in time.
- * @param props.onChange called with undefined to clear the selection
- */
-function ChosenCard({ collections, search, onChange, replay }: ChosenCardProps) {
-  const listed = collections.find(({ collection }) => collection === search.c);
-  if (listed === undefined) return null;
-  const { collection, meta, schema } = listed;
-  return (
-    <aside className={classes.card} aria-label={named`About ${collection}`}>
-      <Group wrap="nowrap" gap="xs" align="center">
-        <span style={{ color: inkOf(meta.color), display: 'grid' }}>
-          <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
-        </span>
-        <Text fw={600} truncate flex={1} component="h2" size="md">
-          <Name of={collection} />
-        </Text>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label="Clear selection"
-          onClick={() => onChange({ c: undefined, near: undefined })}
-        >
-          <Glyph path={closeIcon} size={18} />
-        </ActionIcon>
-      </Group>
-      {meta.note !== null && (
-        <Text size="sm" c="dimmed" mt={4} lineClamp={3}>
-          {abbreviate(meta.note, 300)}
-        </Text>
-      )}
-      <Group gap={6} mt="sm">
-        {schema === null ? <Fact>folder</Fact> : replay === undefined && <Facts collection={collection} />}
-        {replay && schema !== null && <PastFacts collection={collection} replay={replay} />}
-        {meta.singleton && <Fact>singleton</Fact>}
-        {meta.hidden && <Fact>hidden</Fact>}
-      </Group>
-      <FolderButton collections={collections} search={search} onChange={onChange} />
-      <Button
-        component={Link}
-        to="/collections/$name"
-        params={{ name: collection } as never}
-        size="xs"
-        fullWidth
-        mt="sm"
-      >
-        Open
-      </Button>
-    </aside>
-  );
-}
-
-/** Renders nothing unless the selected collection contains others. */
-function FolderButton({ collections, search: { c, folder }, onChange }: ChosenCardProps) {
-  if (!collections.some(({ meta }) => meta.group === c)) return null;
-  return (
-    <Button
-      variant="default"
-      size="xs"
-      fullWidth
-      mt="sm"
-      onClick={() => onChange({ folder: folder === c ? undefined : c, near: undefined })}
-    >
-      {folder === c ? 'Show all folders' : 'Show only this folder'}
-    </Button>
-  );
-}
-
-function Facts({ collection }: { collection: string }) {
-  const fields = useQuery(fieldsQuery(collection));
-  const relations = useQuery(relationsQuery());
-  const out = relations.data?.filter((each) => each.collection === collection).length;
-  const into = relations.data?.filter((each) => each.related_collection === collection).length;
-  return (
-    <>
-      {fields.data && <Fact>{counted(fields.data.length, 'field')}</Fact>}
-      {out !== undefined && out > 0 && <Fact>{counted(out, 'outgoing relation')}</Fact>}
-      {into !== undefined && into > 0 && <Fact>{counted(into, 'incoming relation')}</Fact>}
-    </>
-  );
-}
-
-function PastFacts({ collection, replay: { moment } }: { collection: string; replay: Replay }) {
-  const count = moment.fields?.get(collection)?.size;
-  return count === undefined ? null : <Fact>{counted(count, 'field')} at that time</Fact>;
-}
-
-function Fact({ children }: { children: ReactNode }) {
-  return (
-    <Badge variant="default" tt="none" fw={500}>
-      {children}
-    </Badge>
-  );
-}
 
 /* Current marks of tables and columns: drift and preparations. For admins and auditors. */
 
@@ -392,4 +285,101 @@ function foldersIn(
       return { name, count: tablesFor(collections, selection).length };
     })
     .filter(({ count }) => count > 0);
+}
+
+/* The user's arrangement of one view of the diagram. The service stores it, so that it is the same in each browser. */
+
+type SavedDiagram = Operations['saveDiagram']['answer']['body']['data'];
+
+const diagramsQuery = () =>
+  queryOptions({
+    queryKey: ['diagrams'],
+    queryFn: async ({ signal }) => (await request('listDiagrams', { signal })).data,
+  });
+
+interface DiagramView {
+  depth: Depth;
+  folder: string | null;
+}
+
+interface Arrangement {
+  placed: PlacedGraph;
+  /** Absent while the user cannot arrange the diagram. `isFinal` is false while the table is dragged. */
+  move?: (table: string, place: Point, isFinal: boolean) => void;
+  /** Absent if the view is arranged automatically. */
+  reset?: () => void;
+  /** Why the last arrangement was not saved. */
+  error: Error | null;
+}
+
+/** Milliseconds after the last move at which the arrangement is saved, because a held key moves a table often. */
+const SAVED_AFTER = 600;
+
+/** True once the saved arrangements are known, or cannot be read. */
+const useAreDiagramsRead = (): boolean => !useQuery(diagramsQuery()).isPending;
+
+/**
+ * Returns the layout with the saved places. New tables get free space near related tables.
+ * @param view null for a view that cannot be arranged
+ */
+function useArrangement(layout: PlacedGraph, view: DiagramView | null): Arrangement {
+  const saved = useQuery(diagramsQuery());
+  const [dragged, setDragged] = useState<{ table: string; place: Point } | null>(null);
+  const { save, error } = useSaving();
+  const isSame = (each: SavedDiagram) => each.depth === view?.depth && each.folder === view.folder;
+  const places = saved.data?.find(isSame)?.places;
+  const settled = useMemo(() => {
+    const points = new Map(places?.map(({ collection, x, y }) => [collection, { x, y }]));
+    return points.size === 0 ? layout : placeSteadily(layout, points, layout);
+  }, [layout, places]);
+  const placed = useMemo(
+    () => (dragged === null ? settled : moveTable(settled, dragged.table, dragged.place)),
+    [settled, dragged],
+  );
+  if (view === null || saved.data === undefined) return { placed, error };
+  return {
+    placed,
+    error,
+    move(table, place, isFinal) {
+      setDragged(isFinal ? null : { table, place });
+      if (!isFinal) return;
+      const moved = moveTable(settled, table, place);
+      // A table that was dropped on another one must not hide it.
+      const free = placeSteadily(moved, moved.places, moved);
+      save({ ...view, places: [...free.places].map(([collection, { x, y }]) => ({ collection, x, y })) });
+    },
+    ...(places !== undefined && places.length > 0 && { reset: () => save({ ...view, places: [] }) }),
+  };
+}
+
+/** Shows an arrangement at once, and sends the last one to the service. */
+function useSaving() {
+  const client = useQueryClient();
+  const { mutate, error } = useMutation({
+    mutationFn: (body: SavedDiagram) => request('saveDiagram', { body }),
+    // One after the other, so that the last one stays.
+    scope: { id: 'diagram' },
+  });
+  const unsaved = useRef<{ body: SavedDiagram; timer: ReturnType<typeof setTimeout> }>(undefined);
+  useEffect(
+    () => () => {
+      if (unsaved.current === undefined) return;
+      clearTimeout(unsaved.current.timer);
+      mutate(unsaved.current.body);
+    },
+    [mutate],
+  );
+  const save = (body: SavedDiagram): void => {
+    client.setQueryData(diagramsQuery().queryKey, (all = []) => [
+      ...all.filter(({ depth, folder }) => depth !== body.depth || folder !== body.folder),
+      body,
+    ]);
+    clearTimeout(unsaved.current?.timer);
+    const timer = setTimeout(() => {
+      unsaved.current = undefined;
+      mutate(body);
+    }, SAVED_AFTER);
+    unsaved.current = { body, timer };
+  };
+  return { save, error };
 }
