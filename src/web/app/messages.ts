@@ -15,7 +15,7 @@ export const messages = inLanguage(
       release: (release: string, postgresql: string) => `Release ${release}, PostgreSQL ${postgresql}`,
       head: (position: number) => `event ${position.toLocaleString(locale)}`,
       offline: 'offline',
-      keys: (isMac: boolean) => (isMac ? '⌘ K' : 'Ctrl K'),
+      keys: (isMac: boolean): string => (isMac ? '⌘ K' : 'Ctrl K'),
     },
     counts: {
       toApprove: (count: number) =>

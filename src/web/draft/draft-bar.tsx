@@ -6,16 +6,17 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { ConfirmButton } from '../shared/buttons.js';
 import { totalText } from '../shared/changes/total.js';
 import { Glyph } from '../shared/glyph.js';
+import { messages } from './messages.js';
 import { changesIn, isEmpty } from './model.js';
 import { discardDraft, undoEdit, useDraft } from './store.js';
 import classes from './draft-bar.module.css';
 import type { Mark } from './marked-documents.js';
 
 const LOOKS = {
-  made: { color: 'teal', label: 'new' },
-  changed: { color: 'orange', label: 'changed' },
-  renamed: { color: 'orange', label: 'renamed' },
-  removed: { color: 'red', label: 'deleted' },
+  made: { color: 'teal', label: messages.marks.made },
+  changed: { color: 'orange', label: messages.marks.changed },
+  renamed: { color: 'orange', label: messages.marks.renamed },
+  removed: { color: 'red', label: messages.marks.removed },
 } as const;
 
 /** Renders nothing if the draft does not change the object. */
@@ -23,7 +24,7 @@ export function MarkBadge({ mark }: { mark: Mark | undefined }) {
   if (mark === undefined) return null;
   const { color, label } = LOOKS[mark];
   return (
-    <Badge size="sm" variant="light" color={color} tt="none" title="In your draft">
+    <Badge size="sm" variant="light" color={color} tt="none" title={messages.inDraft}>
       {label}
     </Badge>
   );
@@ -38,16 +39,14 @@ export function DraftBar() {
   const isReviewed = useLocation({ select: ({ pathname, search }) => pathname === '/review' && search.draft === true });
   if (isEmpty(draft)) return null;
   return (
-    <section className={classes.bar} aria-label="Draft">
+    <section className={classes.bar} aria-label={messages.title}>
       <Glyph path={draftIcon} size={22} />
       <div className={classes.text}>
         <Text size="sm" fw={600} role="status">
           {totalText(changesIn(draft))}
         </Text>
         <Text size="xs" className={classes.quiet}>
-          {isKept
-            ? 'Nothing is applied until you review it.'
-            : 'This browser cannot store the draft. Reloading the page deletes it.'}
+          {isKept ? messages.notApplied : messages.notStored}
         </Text>
       </div>
       {canUndo && (
@@ -59,13 +58,13 @@ export function DraftBar() {
           onClick={undoEdit}
           className={classes.quiet}
         >
-          Undo
+          {messages.undo}
         </Button>
       )}
-      <ConfirmButton label="Discard" sure="Yes, discard all" size="sm" onConfirm={discardDraft} />
+      <ConfirmButton label={messages.discard} sure={messages.discardAll} size="sm" onConfirm={discardDraft} />
       {!isReviewed && (
         <Button renderRoot={(props) => <Link {...props} to="/review" search={{ draft: true }} />} size="sm">
-          Review
+          {messages.review}
         </Button>
       )}
     </section>

@@ -13,6 +13,7 @@ import { useMay } from '../../service/session.js';
 import { SchemaPanels } from './schema-view.js';
 import type { DropTarget } from '../../shared/drag-and-drop.js';
 import type { Mark } from './graph/graph.js';
+import { messages } from './messages.js';
 import { moveCollection } from './tree-model.js';
 import adoptIcon from 'icon:database';
 import bringIcon from 'icon:upload_file';
@@ -20,7 +21,6 @@ import makeIcon from 'icon:add_box';
 import { Button, Code, Container, Group, Paper, SimpleGrid, Text, Title } from '@mantine/core';
 import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/buttons.js';
-import { named } from '../../shared/name.js';
 import welcomeClasses from './welcome.module.css';
 
 /* Shows the current schema. The tree includes the draft, and the diagram does not. */
@@ -77,16 +77,16 @@ export function SchemaPage() {
   const { data: collections, error, refetch } = useQuery(collectionsQuery());
   const { c, at } = route.useSearch();
   const isPast = at !== undefined;
-  useTitle(c === undefined ? 'Schema' : `${c} · Schema`);
+  useTitle(c === undefined ? messages.page.title : messages.page.titleWith(c));
   if (isPast && (collections !== undefined || error !== null)) {
     return (
-      <Suspense fallback={<LoadingIndicator label="Loading the history" />}>
+      <Suspense fallback={<LoadingIndicator label={messages.page.loadingHistory} />}>
         <Past at={at} tables={collections?.length ?? Infinity} />
       </Suspense>
     );
   }
   if (collections !== undefined) return <Now collections={collections} />;
-  if (error === null) return <LoadingIndicator label="Loading the schema" />;
+  if (error === null) return <LoadingIndicator label={messages.page.loading} />;
   return (
     <div className={classes.message}>
       <ProblemAlert error={error} retry={() => void refetch()} />
@@ -111,24 +111,24 @@ interface StartOption {
 const WAYS: readonly StartOption[] = [
   {
     icon: makeIcon,
-    title: 'Create a collection',
-    text: 'A collection is a table, and its fields are columns. Create one here or through the API:',
-    here: { label: 'New collection', to: '/new' },
+    title: messages.welcome.create,
+    text: messages.welcome.createText,
+    here: { label: messages.welcome.newCollection, to: '/new' },
     command: (origin: string) =>
       `curl ${origin}/collections -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" -d '{"collection": "articles", "schema": {}, "fields": [{"field": "title", "type": "string", "interface": "input"}]}'`,
   },
   {
     icon: bringIcon,
-    title: 'Import a snapshot',
-    text: 'The schema of another instance of this service or of Directus, as JSON or YAML. You review it first.',
-    here: { label: 'Choose file', to: '/review', search: { bring: true } },
+    title: messages.welcome.importSnapshot,
+    text: messages.welcome.importText,
+    here: { label: messages.welcome.chooseFile, to: '/review', search: { bring: true } },
     command: (origin: string) => `npx dps apply snapshot.yaml --force --url ${origin} --token "$TOKEN"`,
   },
   {
     icon: adoptIcon,
-    title: 'Adopt a database',
-    text: 'Manage existing tables without changing them.',
-    here: { label: 'Choose tables', to: '/operations/adopt' },
+    title: messages.welcome.adopt,
+    text: messages.welcome.adoptText,
+    here: { label: messages.welcome.chooseTables, to: '/operations/adopt' },
     command: () => 'npx dps adopt --all',
   },
 ];
@@ -140,20 +140,18 @@ function Greeting() {
   return (
     <Container size="lg" py={56} px="lg">
       <Title order={1} size="h2" ta="center">
-        No collections yet
+        {messages.welcome.title}
       </Title>
       <Text c="dimmed" ta="center" mt="xs" mb={36}>
-        {isAdmin
-          ? 'There are three ways to start. This page updates automatically.'
-          : 'An admin must create the first collection or apply a change request.'}
+        {isAdmin ? messages.welcome.admin : messages.welcome.others}
       </Text>
       {!isAdmin && mayPropose && (
         <Group justify="center" gap="sm">
           <Button component={Link} to="/new">
-            Propose a collection
+            {messages.welcome.propose}
           </Button>
           <Button variant="default" renderRoot={(props) => <Link {...props} to="/review" search={{ bring: true }} />}>
-            Import a snapshot
+            {messages.welcome.importSnapshot}
           </Button>
         </Group>
       )}
@@ -176,7 +174,7 @@ function Greeting() {
                 </Button>
               )}
               <div className={welcomeClasses.command}>
-                <Code block className={welcomeClasses.code} tabIndex={0} aria-label={named`Command: ${title}`}>
+                <Code block className={welcomeClasses.code} tabIndex={0} aria-label={messages.welcome.command(title)}>
                   {command(location.origin)}
                 </Code>
                 <CopyButton text={command(location.origin)} />

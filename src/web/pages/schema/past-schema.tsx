@@ -13,17 +13,16 @@ import { useMay } from '../../service/session.js';
 import { useHere } from '../../shared/focus.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Time } from '../../shared/time.js';
-import { named } from '../../shared/name.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { abbreviate, isoOf, localOf } from '../../shared/text.js';
 import type { ChangeKind } from './graph/graph.js';
-import { MARK_WORDS, MarkSign } from './tree.js';
+import { MarkSign } from './tree.js';
 import classes from './page.module.css';
 import { countsOf } from './replay/frame.js';
 import barClasses from './replay/replay-bar.module.css';
 import { useReplay, type Replay, SPEEDS, usePlayer } from './replay/use-replay.js';
 import { SchemaPanels } from './schema-view.js';
-import { locale } from '../../shared/language.js';
+import { messages } from './messages.js';
 
 const route = getRouteApi('/');
 
@@ -57,7 +56,7 @@ export default function Past({ at, tables }: { at: number; tables: number }) {
       </div>
     );
   }
-  if (replay === null) return <LoadingIndicator label="Loading the history" />;
+  if (replay === null) return <LoadingIndicator label={messages.page.loadingHistory} />;
   const bar = <ReplayBar replay={replay} position={position} onGo={go} onClose={close} />;
   return <SchemaPanels collections={collections} past={{ replay, marks: replay.marks, bar }} />;
 }
@@ -104,7 +103,7 @@ function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean
     <div className={barClasses.facts}>
       <div className={barClasses.said} aria-live={isPlaying ? 'off' : 'polite'}>
         {batch === undefined ? (
-          <Text size="sm">Before the first event: the schema is empty.</Text>
+          <Text size="sm">{messages.replay.begin}</Text>
         ) : (
           <>
             <Counts replay={replay} />
@@ -125,12 +124,12 @@ function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean
       <Group gap="xs" className={barClasses.ways}>
         {batch && (
           <Button component={Link} to="/timeline" search={{ batch: batch.batch } as never} size="xs" variant="default">
-            Show changes
+            {messages.replay.showChanges}
           </Button>
         )}
         {mayGoBack && moment.position < replay.head && (
           <Button component={Link} to="/review" search={{ to: moment.position } as never} size="xs">
-            Go back to this point
+            {messages.replay.goBack}
           </Button>
         )}
       </Group>
@@ -146,7 +145,7 @@ function Counts({ replay: { changes } }: { replay: Replay }) {
   return (
     <span className={barClasses.counts}>
       {ORDER.filter((mark) => counts[mark] > 0).map((mark) => (
-        <span key={mark} title={named`${counts[mark]} ${MARK_WORDS[mark]}`}>
+        <span key={mark} title={messages.replay.counts[mark](counts[mark])}>
           <MarkSign mark={mark} />
           {counts[mark]}
         </span>
@@ -194,8 +193,8 @@ function GoToTime({ at, onGo }: GoToTimeProps) {
       type="datetime-local"
       size="xs"
       className={barClasses.time ?? ''}
-      aria-label="Go to date and time"
-      title="Go to this date and time"
+      aria-label={messages.replay.goToTime}
+      title={messages.replay.goToTimeHelp}
       defaultValue={shown}
       error={problem}
       onKeyDown={(event) => event.key === 'Enter' && void go(event.currentTarget.value)}
@@ -228,27 +227,40 @@ function ReplayBar({ replay, position, onGo, onClose }: Props) {
     step(move);
   };
   return (
-    <section className={barClasses.bar} aria-label="History">
+    <section className={barClasses.bar} aria-label={messages.replay.title}>
       <div className={barClasses.controls}>
         <Step
-          label="Previous change"
+          label={messages.replay.previous}
           shortcut=","
           icon={backIcon}
           isOff={previous === null}
           onClick={() => step(previous)}
         />
-        <Tooltip label={`${isPlaying ? 'Pause' : 'Play'} (k)`}>
-          <ActionIcon size="lg" radius="xl" aria-label={isPlaying ? 'Pause' : 'Play'} onClick={toggle}>
+        <Tooltip label={`${isPlaying ? messages.replay.pause : messages.replay.play} (k)`}>
+          <ActionIcon
+            size="lg"
+            radius="xl"
+            aria-label={isPlaying ? messages.replay.pause : messages.replay.play}
+            onClick={toggle}
+          >
             <Glyph path={isPlaying ? pauseIcon : playIcon} size={22} />
           </ActionIcon>
         </Tooltip>
-        <Step label="Next change" shortcut="." icon={nextIcon} isOff={next === null} onClick={() => step(next)} />
+        <Step
+          label={messages.replay.next}
+          shortcut="."
+          icon={nextIcon}
+          isOff={next === null}
+          onClick={() => step(next)}
+        />
         <input
           type="range"
           className={barClasses.slider}
-          aria-label="Position in the event log"
+          aria-label={messages.replay.position}
           aria-valuetext={
-            replay.batch === undefined ? 'before the first event' : `event ${replay.moment.position} of ${head}`
+            replay.batch === undefined
+              ? messages.replay.beforeFirst
+              : messages.replay.eventOf(replay.moment.position, head)
           }
           min={0}
           max={head}
@@ -257,11 +269,11 @@ function ReplayBar({ replay, position, onGo, onClose }: Props) {
           onKeyDown={onKeyDown}
         />
         <Text size="xs" c="dimmed" className={barClasses.count}>
-          {replay.moment.position.toLocaleString(locale)} of {head.toLocaleString(locale)}
+          {messages.replay.positionOf(replay.moment.position, head)}
         </Text>
         <NativeSelect
           size="xs"
-          aria-label="Speed"
+          aria-label={messages.replay.speed}
           className={barClasses.speed}
           data={SPEEDS}
           value={speed}
@@ -275,7 +287,7 @@ function ReplayBar({ replay, position, onGo, onClose }: Props) {
           leftSection={<Glyph path={closeIcon} size={16} />}
           onClick={onClose}
         >
-          Exit replay
+          {messages.replay.exit}
         </Button>
       </div>
       <ReplayFacts replay={replay} isPlaying={isPlaying} />

@@ -29,7 +29,7 @@ import type { DropTarget } from '../../shared/drag-and-drop.js';
 import { withToggled } from '../../shared/items.js';
 import { Tree } from './tree.js';
 import { languagesOf, nameIn, nameOf, namesOfGroups, rowsOf, treeOf } from './tree-model.js';
-import { locale } from '../../shared/language.js';
+import { messages } from './messages.js';
 
 /* Begins something new. */
 
@@ -38,20 +38,20 @@ function NewMenu({ group }: { group: string | undefined }) {
   return (
     <Menu position="bottom-end" width={240} shadow="md" withinPortal={false}>
       <Menu.Target>
-        <ActionIcon size={36} variant="light" aria-label="New collection or folder">
+        <ActionIcon size={36} variant="light" aria-label={messages.tree.create}>
           <Glyph path={addIcon} size={20} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item component={Link} to="/new">
-          New collection …
+          {messages.tree.newCollection}
         </Menu.Item>
         <Menu.Item component={Link} to="/new" search={{ as: 'folder' } as never}>
-          New folder …
+          {messages.tree.newFolder}
         </Menu.Item>
         {group !== undefined && (
           <Menu.Item component={Link} to="/new" search={{ group } as never}>
-            New collection in {group} …
+            {messages.tree.newCollectionIn(group)}
           </Menu.Item>
         )}
       </Menu.Dropdown>
@@ -91,7 +91,7 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
   const tables = collections.filter(({ schema }) => schema !== null).length;
   const hasHidden = collections.some(({ meta }) => meta.hidden);
   return (
-    <section className={classes.panel} aria-label="Collections">
+    <section className={classes.panel} aria-label={messages.page.collections}>
       <div className={classes.tools}>
         <Group gap={6} wrap="nowrap">
           <Filter text={text} onChange={setText} />
@@ -126,13 +126,13 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
       />
       <div className={classes.count}>
         <Text size="xs" c="dimmed">
-          {tables.toLocaleString(locale)} {tables === 1 ? 'table' : 'tables'}
+          {messages.tree.tables(tables)}
         </Text>
         <SnapshotMenu size="compact-sm" {...momentOf(search)} />
         {hasHidden && (
           <Switch
             size="xs"
-            label="Show hidden"
+            label={messages.tree.showHidden}
             checked={hidden}
             onChange={(event) => onChange({ hidden: event.currentTarget.checked || undefined })}
           />
@@ -153,7 +153,7 @@ function SelectButton({ isSelecting, onChange }: SelectButtonProps) {
     <ActionIcon
       size={36}
       variant={isSelecting ? 'filled' : 'light'}
-      aria-label="Edit several"
+      aria-label={messages.tree.editSeveral}
       aria-pressed={isSelecting}
       onClick={() => onChange(isSelecting ? null : new Set())}
     >
@@ -165,7 +165,7 @@ function SelectButton({ isSelecting, onChange }: SelectButtonProps) {
 const CollectionsEdit = lazy(async () => ({ default: (await import('../../editing/bulk-edit.js')).CollectionsEdit }));
 
 const SelectedCollections = (props: ComponentProps<typeof CollectionsEdit>) => (
-  <Suspense fallback={<LoadingIndicator label="Loading the form" height="200px" />}>
+  <Suspense fallback={<LoadingIndicator label={messages.tree.loadingForm} height="200px" />}>
     <CollectionsEdit {...props} />
   </Suspense>
 );
@@ -174,13 +174,17 @@ function Filter({ text, onChange }: { text: string; onChange: (text: string) => 
   return (
     <TextInput
       flex={1}
-      aria-label="Filter collections"
-      placeholder="Filter"
+      aria-label={messages.tree.filterCollections}
+      placeholder={messages.tree.filter}
       size="sm"
       value={text}
       onChange={(event) => onChange(event.currentTarget.value)}
       leftSection={<Glyph path={filterIcon} size={18} />}
-      rightSection={text === '' ? undefined : <CloseButton size="sm" aria-label="Clear" onClick={() => onChange('')} />}
+      rightSection={
+        text === '' ? undefined : (
+          <CloseButton size="sm" aria-label={messages.tree.clear} onClick={() => onChange('')} />
+        )
+      }
     />
   );
 }
@@ -194,10 +198,10 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
   if (languages.length === 0) return null;
   return (
     <NativeSelect
-      aria-label="Name language"
+      aria-label={messages.tree.nameLanguage}
       size="xs"
       leftSection={<Glyph path={languageIcon} size={16} />}
-      data={[{ value: '', label: 'Original names' }, ...languages]}
+      data={[{ value: '', label: messages.tree.originalNames }, ...languages]}
       value={lang ?? ''}
       onChange={(event) => onChange({ lang: event.currentTarget.value || undefined })}
     />
@@ -208,8 +212,8 @@ function Languages({ languages, lang, onChange }: LanguagesProps) {
 const momentOf = ({ at }: SchemaSearch): { at?: string } => (at === undefined ? {} : { at: String(at) });
 
 function describeEmpty(collections: number, filter: string): string {
-  if (collections === 0) return 'No collections.';
-  return filter === '' ? 'All collections are hidden.' : 'No matching collections.';
+  if (collections === 0) return messages.tree.none;
+  return filter === '' ? messages.tree.allHidden : messages.tree.noMatch;
 }
 
 const Diagram = lazy(() => import('./diagram/diagram.js'));
@@ -249,12 +253,12 @@ export function SchemaPanels({ collections, past, tree, elsewhere = () => false 
   const shows = (which: string): boolean => !isNarrow || part === which;
   return (
     <div className={classes.page} data-past={past !== undefined || undefined}>
-      <h1 className={classes.title}>Schema</h1>
+      <h1 className={classes.title}>{messages.page.title}</h1>
       {isNarrow && (
         <SegmentedControl
           className={classes.parts}
           role="radiogroup"
-          aria-label="View"
+          aria-label={messages.page.view}
           data={PARTS}
           value={part}
           onChange={setPart}
@@ -271,7 +275,7 @@ export function SchemaPanels({ collections, past, tree, elsewhere = () => false 
         />
       )}
       {shows('diagram') && (
-        <Suspense fallback={<LoadingIndicator label="Loading the schema" />}>
+        <Suspense fallback={<LoadingIndicator label={messages.page.loading} />}>
           <Diagram
             collections={collections}
             search={search}
@@ -287,6 +291,6 @@ export function SchemaPanels({ collections, past, tree, elsewhere = () => false 
 }
 
 const PARTS = [
-  { value: 'tree', label: 'Collections' },
-  { value: 'diagram', label: 'Diagram' },
+  { value: 'tree', label: messages.page.collections },
+  { value: 'diagram', label: messages.page.diagram },
 ];

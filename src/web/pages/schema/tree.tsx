@@ -12,6 +12,7 @@ import { abbreviate } from '../../shared/text.js';
 import { Glyph, MaterialIcon, inkOf } from '../../shared/glyph.js';
 import signClasses from './graph/mark-sign.module.css';
 import type { Mark } from './graph/graph.js';
+import { messages } from './messages.js';
 import { type TreeRow, canContain, keyboardTarget } from './tree-model.js';
 import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
 import classes from './tree.module.css';
@@ -90,7 +91,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove, 
     <div ref={scroller} className={classes.scroller}>
       <div
         role="tree"
-        aria-label="Collections"
+        aria-label={messages.page.collections}
         className={classes.tree}
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
@@ -154,8 +155,8 @@ function Label({ collection, name, mark }: LabelProps) {
         <Name of={name} />
       </span>
       {mark && <MarkSign mark={mark} />}
-      {meta.singleton && <Mark path={singleIcon} label="singleton" />}
-      {meta.hidden && <Mark path={hiddenIcon} label="hidden" />}
+      {meta.singleton && <Mark path={singleIcon} label={messages.tree.singleton} />}
+      {meta.hidden && <Mark path={hiddenIcon} label={messages.tree.hidden} />}
     </>
   );
 }
@@ -226,14 +227,6 @@ const SIGNS: Readonly<Record<Mark, string>> = {
   prepared: '…',
   indexing: '#',
 };
-export const MARK_WORDS: Readonly<Record<Mark, string>> = {
-  made: 'new',
-  changed: 'changed',
-  removed: 'deleted',
-  drift: 'differs in the database',
-  prepared: 'online change in progress',
-  indexing: 'creating index',
-};
 
 /** Shows a tooltip and a label for screen readers. */
 export function MarkSign({ mark }: { mark: Mark }) {
@@ -242,8 +235,8 @@ export function MarkSign({ mark }: { mark: Mark }) {
       className={signClasses.sign}
       data-mark={mark}
       role="img"
-      aria-label={MARK_WORDS[mark]}
-      title={MARK_WORDS[mark]}
+      aria-label={messages.marks[mark]}
+      title={messages.marks[mark]}
     >
       {SIGNS[mark]}
     </span>

@@ -32,7 +32,8 @@ import {
   type TableRow,
 } from '../graph/graph.js';
 import classes from './diagram.module.css';
-import { MARK_WORDS, MarkSign } from '../tree.js';
+import { messages } from '../messages.js';
+import { MarkSign } from '../tree.js';
 import edgeClasses from './link-edge.module.css';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
@@ -75,9 +76,12 @@ function nodeOf(
     // Arrow keys move the selected table.
     selected: name === chosen,
     data: { table, isChosen: name === chosen, isFaded },
-    ariaLabel: `Table ${name}${table.mark === undefined ? '' : `, ${MARK_WORDS[table.mark]}`}`,
+    ariaLabel: markedLabel(messages.diagram.table(name), table.mark),
   };
 }
+
+const markedLabel = (label: string, mark: Mark | undefined): string =>
+  mark === undefined ? label : `${label}, ${messages.marks[mark]}`;
 
 function edgeOf(
   link: Link,
@@ -98,7 +102,7 @@ function edgeOf(
       isFaded: hasChosen && !isLit,
       mark: link.mark,
     },
-    ariaLabel: link.mark === undefined ? linkLabel(link) : `${linkLabel(link)}, ${MARK_WORDS[link.mark]}`,
+    ariaLabel: markedLabel(linkLabel(link), link.mark),
     zIndex: isLit || link.mark !== undefined ? 1 : 0,
   };
 }
@@ -184,7 +188,7 @@ function Overview({ placed }: Pick<CanvasProps, 'placed'>) {
     <MiniMap
       className={classes.minimap ?? ''}
       position="top-right"
-      ariaLabel="Overview"
+      ariaLabel={messages.diagram.overview}
       pannable
       zoomable
       nodeColor="var(--mantine-color-iris-4)"
@@ -275,7 +279,7 @@ const TableNode = memo(function TableNode({ data: { table, isChosen, isFaded } }
         {mark && <MarkSign mark={mark} />}
       </div>
       {!isFar && rows.map((row) => <Row key={row.field} row={row} />)}
-      {!isFar && more > 0 && <div className={nodeClasses.more}>{more} more</div>}
+      {!isFar && more > 0 && <div className={nodeClasses.more}>{messages.diagram.more(more)}</div>}
     </div>
   );
 });

@@ -14,10 +14,11 @@ import type { ReactNode } from 'react';
 import { fieldsQuery, infoQuery, relationsQuery } from '../../../service/queries.js';
 import type { ListedCollection } from '../../../service/types.js';
 import { Glyph, MaterialIcon, inkOf } from '../../../shared/glyph.js';
-import { Name, named } from '../../../shared/name.js';
+import { Name, visibleName } from '../../../shared/name.js';
 import { saveBlob, saveText } from '../../../shared/save.js';
-import { abbreviate, counted } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { type PlacedGraph, mermaidOf, svgOf } from '../graph/graph.js';
+import { messages } from '../messages.js';
 import type { Replay } from '../replay/use-replay.js';
 import type { Depth, SchemaSearch } from '../search.js';
 import classes from './diagram.module.css';
@@ -33,15 +34,15 @@ interface Props {
 export const FITTED = { padding: { top: '64px', bottom: '28px', left: '64px', right: '28px' }, maxZoom: 1.1 } as const;
 
 const DEPTHS = [
-  { value: 'names', label: 'Names' },
-  { value: 'keys', label: 'Keys' },
-  { value: 'columns', label: 'All columns' },
+  { value: 'names', label: messages.diagram.names },
+  { value: 'keys', label: messages.diagram.keys },
+  { value: 'columns', label: messages.diagram.columns },
 ];
 
 const STEPS = [
-  { value: '0', label: 'All' },
-  { value: '1', label: '1 step' },
-  { value: '2', label: '2 steps' },
+  { value: '0', label: messages.diagram.all },
+  { value: '1', label: messages.diagram.oneStep },
+  { value: '2', label: messages.diagram.twoSteps },
 ];
 
 /**
@@ -58,7 +59,7 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
         <SegmentedControl
           size="xs"
           role="radiogroup"
-          aria-label="Table details"
+          aria-label={messages.diagram.details}
           data={DEPTHS}
           value={search.depth ?? 'keys'}
           onChange={(depth) => onChange({ depth: depth as Depth })}
@@ -67,7 +68,7 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
           <SegmentedControl
             size="xs"
             role="radiogroup"
-            aria-label="Distance from the selected table"
+            aria-label={messages.diagram.distance}
             data={STEPS}
             value={String(search.near ?? 0)}
             onChange={(near) => onChange({ near: near === '0' ? undefined : (Number(near) as 1 | 2) })}
@@ -79,7 +80,7 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
             variant="filled"
             leftSection={<Glyph path={folderIcon} size={16} />}
             rightSection={<Glyph path={closeIcon} size={16} />}
-            aria-label={named`Folder ${search.folder}: show all folders`}
+            aria-label={messages.diagram.leaveFolder(visibleName(search.folder))}
             onClick={() => onChange({ folder: undefined })}
           >
             {abbreviate(search.folder, 30)}
@@ -93,7 +94,7 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
               aria-pressed={search.drift === true}
               onClick={() => onChange({ drift: search.drift === true ? undefined : true })}
             >
-              Compare with the database
+              {messages.diagram.compare}
             </Button>
             <Button
               size="xs"
@@ -101,19 +102,19 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
               leftSection={<Glyph path={historyIcon} size={16} />}
               onClick={() => onChange({ at: info.position })}
             >
-              Replay history
+              {messages.diagram.replay}
             </Button>
           </div>
         )}
       </div>
       <ActionIcon.Group orientation="vertical" className={classes.zoom}>
-        <ActionIcon variant="default" size="lg" aria-label="Zoom in" onClick={() => void zoomIn()}>
+        <ActionIcon variant="default" size="lg" aria-label={messages.diagram.zoomIn} onClick={() => void zoomIn()}>
           <Glyph path={plusIcon} />
         </ActionIcon>
-        <ActionIcon variant="default" size="lg" aria-label="Zoom out" onClick={() => void zoomOut()}>
+        <ActionIcon variant="default" size="lg" aria-label={messages.diagram.zoomOut} onClick={() => void zoomOut()}>
           <Glyph path={minusIcon} />
         </ActionIcon>
-        <ActionIcon variant="default" size="lg" aria-label="Fit to view" onClick={() => void fitView(FITTED)}>
+        <ActionIcon variant="default" size="lg" aria-label={messages.diagram.fit} onClick={() => void fitView(FITTED)}>
           <Glyph path={fitIcon} />
         </ActionIcon>
       </ActionIcon.Group>
@@ -142,9 +143,7 @@ async function pngOf(svg: string): Promise<Blob> {
     canvas.height = Math.ceil(height * scale);
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) =>
-      canvas.toBlob((blob) =>
-        blob === null ? reject(new Error('The browser cannot draw the diagram.')) : resolve(blob),
-      ),
+      canvas.toBlob((blob) => (blob === null ? reject(new Error(messages.diagram.cannotDraw)) : resolve(blob))),
     );
   } finally {
     URL.revokeObjectURL(address);
@@ -160,18 +159,18 @@ export function SaveMenu({ placed, title }: { placed: PlacedGraph; title: string
           variant="default"
           size="lg"
           className={classes.save}
-          aria-label="Save the diagram"
-          title="Save the diagram"
+          aria-label={messages.diagram.save}
+          title={messages.diagram.save}
         >
           <Glyph path={saveIcon} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => saveText('schema.svg', 'image/svg+xml', svgOf(placed, title))}>SVG</Menu.Item>
+        <Menu.Item onClick={() => saveText('schema.svg', 'image/svg+xml', svgOf(placed, title))}>{'SVG'}</Menu.Item>
         <Menu.Item onClick={() => void pngOf(svgOf(placed, title)).then((png) => saveBlob('schema.png', png))}>
-          PNG
+          {'PNG'}
         </Menu.Item>
-        <Menu.Item onClick={() => saveText('schema.mmd', 'text/plain', mermaidOf(placed))}>Mermaid</Menu.Item>
+        <Menu.Item onClick={() => saveText('schema.mmd', 'text/plain', mermaidOf(placed))}>{'Mermaid'}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
@@ -196,7 +195,7 @@ export function ChosenCard({ collections, search, onChange, replay }: ChosenCard
   if (listed === undefined) return null;
   const { collection, meta, schema } = listed;
   return (
-    <aside className={classes.card} aria-label={named`About ${collection}`}>
+    <aside className={classes.card} aria-label={messages.card.about(visibleName(collection))}>
       <Group wrap="nowrap" gap="xs" align="center">
         <span style={{ color: inkOf(meta.color), display: 'grid' }}>
           <MaterialIcon name={meta.icon} otherwise={schema === null ? folderIcon : tableIcon} />
@@ -207,7 +206,7 @@ export function ChosenCard({ collections, search, onChange, replay }: ChosenCard
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label="Clear selection"
+          aria-label={messages.card.clear}
           onClick={() => onChange({ c: undefined, near: undefined })}
         >
           <Glyph path={closeIcon} size={18} />
@@ -219,10 +218,14 @@ export function ChosenCard({ collections, search, onChange, replay }: ChosenCard
         </Text>
       )}
       <Group gap={6} mt="sm">
-        {schema === null ? <Fact>folder</Fact> : replay === undefined && <Facts collection={collection} />}
+        {schema === null ? (
+          <Fact>{messages.card.folder}</Fact>
+        ) : (
+          replay === undefined && <Facts collection={collection} />
+        )}
         {replay && schema !== null && <PastFacts collection={collection} replay={replay} />}
-        {meta.singleton && <Fact>singleton</Fact>}
-        {meta.hidden && <Fact>hidden</Fact>}
+        {meta.singleton && <Fact>{messages.tree.singleton}</Fact>}
+        {meta.hidden && <Fact>{messages.tree.hidden}</Fact>}
       </Group>
       <FolderButton collections={collections} search={search} onChange={onChange} />
       <Button
@@ -233,7 +236,7 @@ export function ChosenCard({ collections, search, onChange, replay }: ChosenCard
         fullWidth
         mt="sm"
       >
-        Open
+        {messages.card.open}
       </Button>
     </aside>
   );
@@ -250,7 +253,7 @@ function FolderButton({ collections, search: { c, folder }, onChange }: ChosenCa
       mt="sm"
       onClick={() => onChange({ folder: folder === c ? undefined : c, near: undefined })}
     >
-      {folder === c ? 'Show all folders' : 'Show only this folder'}
+      {folder === c ? messages.card.allFolders : messages.card.onlyFolder}
     </Button>
   );
 }
@@ -262,16 +265,16 @@ function Facts({ collection }: { collection: string }) {
   const into = relations.data?.filter((each) => each.related_collection === collection).length;
   return (
     <>
-      {fields.data && <Fact>{counted(fields.data.length, 'field')}</Fact>}
-      {out !== undefined && out > 0 && <Fact>{counted(out, 'outgoing relation')}</Fact>}
-      {into !== undefined && into > 0 && <Fact>{counted(into, 'incoming relation')}</Fact>}
+      {fields.data && <Fact>{messages.card.fields(fields.data.length)}</Fact>}
+      {out !== undefined && out > 0 && <Fact>{messages.card.outgoing(out)}</Fact>}
+      {into !== undefined && into > 0 && <Fact>{messages.card.incoming(into)}</Fact>}
     </>
   );
 }
 
 function PastFacts({ collection, replay: { moment } }: { collection: string; replay: Replay }) {
   const count = moment.fields?.get(collection)?.size;
-  return count === undefined ? null : <Fact>{counted(count, 'field')} at that time</Fact>;
+  return count === undefined ? null : <Fact>{messages.card.fieldsThen(count)}</Fact>;
 }
 
 function Fact({ children }: { children: ReactNode }) {

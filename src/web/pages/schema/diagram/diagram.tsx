@@ -13,9 +13,8 @@ import { request } from '../../../service/request.js';
 import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
-import { Name, named } from '../../../shared/name.js';
+import { Name } from '../../../shared/name.js';
 import { ProblemAlert, LoadingIndicator } from '../../../shared/problem-alert.js';
-import { counted } from '../../../shared/text.js';
 import { type DrawnMarks, type Mark, type PlacedGraph, type Point, fieldKey, MOST_TABLES } from '../graph/graph.js';
 import { layOut } from '../graph/layout.js';
 import { type GraphState, useGraph, tablesFor } from '../graph/use-graph.js';
@@ -27,7 +26,7 @@ import { findNode, treeOf } from '../tree-model.js';
 import { Canvas } from './canvas.js';
 import { ChosenCard, Controls } from './controls.js';
 import classes from './diagram.module.css';
-import { locale } from '../../../shared/language.js';
+import { messages } from '../messages.js';
 
 /* Current marks of tables and columns: drift and preparations. For admins and auditors. */
 
@@ -96,7 +95,7 @@ interface Props {
 export default function Diagram({ replay, ...props }: Props) {
   return (
     <ReactFlowProvider>
-      <section className={classes.diagram} aria-label="Diagram">
+      <section className={classes.diagram} aria-label={messages.page.diagram}>
         {replay === undefined ? <Drawing {...props} /> : <ReplayDrawing {...props} replay={replay} />}
         <Controls {...props} isPast={replay !== undefined} />
         <ChosenCard {...props} replay={replay} />
@@ -123,7 +122,7 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
   const status = { collections, search, onChange };
   const areDiagramsRead = useAreDiagramsRead();
   if (state.status !== 'there') return <DiagramStatus state={state} {...status} />;
-  if (!layout.data || !areDiagramsRead) return <LoadingIndicator label="Drawing the diagram" />;
+  if (!layout.data || !areDiagramsRead) return <LoadingIndicator label={messages.diagram.drawing} />;
   // A new layout resets the view.
   return <Arranged key={identityOf(layout.data)} layout={layout.data} search={search} onChange={onChange} />;
 }
@@ -144,19 +143,19 @@ function Arranged({ layout, search: { c, depth = 'keys', folder, near }, onChang
   return (
     <>
       <Canvas
-        title="Schema"
+        title={messages.page.title}
         placed={placed}
         chosen={c}
         onChoose={(chosen) => onChange({ c: chosen })}
         {...(move && !isNarrow && { onMove: move })}
       />
       {reset && (
-        <Tooltip label="Arrange automatically">
+        <Tooltip label={messages.diagram.arrange}>
           <ActionIcon
             variant="default"
             size="lg"
             className={classes.reset}
-            aria-label="Arrange automatically"
+            aria-label={messages.diagram.arrange}
             onClick={reset}
           >
             <Glyph path={resetIcon} />
@@ -182,10 +181,10 @@ function ReplayDrawing({ replay, collections, search, onChange }: DrawingProps &
   const status = { collections, search, onChange };
   if (error !== null) return <DiagramStatus state={{ status: 'failed', error, retry: () => undefined }} {...status} />;
   if (state.status === 'failed' || state.status === 'too many') return <DiagramStatus state={state} {...status} />;
-  if (placed === null) return <LoadingIndicator label="Drawing the diagram" />;
+  if (placed === null) return <LoadingIndicator label={messages.diagram.drawing} />;
   return (
     <Canvas
-      title={named`Schema at event ${replay.moment.position}`}
+      title={messages.diagram.titleAt(replay.moment.position)}
       key={`${kind} ${drawing}`}
       placed={placed}
       chosen={c}
@@ -202,7 +201,7 @@ interface GraphFallbackProps {
 }
 
 function DiagramStatus({ state, ...props }: GraphFallbackProps) {
-  if (state.status === 'waiting') return <LoadingIndicator label="Drawing the diagram" />;
+  if (state.status === 'waiting') return <LoadingIndicator label={messages.diagram.drawing} />;
   if (state.status === 'too many') return <TooMany {...state} {...props} />;
   return (
     <div className={classes.message}>
@@ -241,24 +240,23 @@ function TooMany({ tables, hasChosen, collections, search, onChange }: TooManyPr
         <Text c="dimmed" component="span">
           <Glyph path={hubIcon} size={44} />
         </Text>
-        <Text fw={600}>The diagram cannot show {tables.toLocaleString(locale)} tables</Text>
+        <Text fw={600}>{messages.diagram.tooMany(tables)}</Text>
         <Text size="sm" c="dimmed">
-          {hasChosen
-            ? `The diagram shows up to ${MOST_TABLES} tables. Show only the tables around the selected one.`
-            : `The diagram shows up to ${MOST_TABLES} tables. Select a collection to see the tables around it.`}
+          {hasChosen ? messages.diagram.nearChosen(MOST_TABLES) : messages.diagram.chooseOne(MOST_TABLES)}
         </Text>
-        {hasChosen && <Button onClick={() => onChange({ near: 1 })}>Show adjacent tables</Button>}
+        {hasChosen && <Button onClick={() => onChange({ near: 1 })}>{messages.diagram.showAdjacent}</Button>}
         {folders.length > 0 && (
           <>
             <Text size="sm" c="dimmed">
-              Or start with a folder:
+              {messages.diagram.startWithFolder}
             </Text>
-            <ul className={classes.folders} aria-label="Folders">
+            <ul className={classes.folders} aria-label={messages.diagram.folders}>
               {folders.map(({ name, count }) => (
                 <li key={name}>
                   <Button variant="default" size="xs" onClick={() => onChange({ folder: name })}>
                     <span>
-                      <Name of={name} />: {counted(count, 'table')}
+                      <Name of={name} />
+                      {`: ${messages.tree.tables(count)}`}
                     </span>
                   </Button>
                 </li>

@@ -1,4 +1,5 @@
 import type { FieldDocument, ListedCollection, RelationDocument } from '../../../service/types.js';
+import { messages } from '../messages.js';
 import type { Depth } from '../search.js';
 
 /** The effect of a batch on an object. */
@@ -210,7 +211,7 @@ function movePoint(from: Point, to: Point): Point {
 }
 
 export const linkLabel = ({ from, fromField, to, kind }: Link): string =>
-  `${from}.${fromField} references ${to}${kind === 'unkept' ? ', without a foreign key' : kind === 'any' ? ', among others' : ''}`;
+  messages.diagram.links[kind](`${from}.${fromField}`, to);
 
 /* Writes the diagram as SVG and in the language of Mermaid. */
 
@@ -276,7 +277,7 @@ function svgTable(table: Table, { places }: PlacedGraph): string {
     `<rect width="${width}" height="${height}" rx="8" fill="#ffffff" stroke="${colour}" stroke-width="${mark === undefined ? 1 : 2}"/>`,
     `<text class="head" x="10" y="24">${escaped(truncateToWidth(name, width - 20, 8))}</text>`,
     ...rows.map((row, index) => svgRow(row, { width, y: HEAD + index * ROW })),
-    ...(more > 0 ? [`<text class="more" x="10" y="${last}">${more} more</text>`] : []),
+    ...(more > 0 ? [`<text class="more" x="10" y="${last}">${escaped(messages.diagram.more(more))}</text>`] : []),
     '</g>',
   ].join('');
 }

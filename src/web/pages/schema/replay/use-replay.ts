@@ -5,6 +5,7 @@ import { momentQuery, framesQuery } from '../../../service/history-queries.js';
 import type { ChangedBatch, DocumentChanges } from '../../../service/types.js';
 import { type FrameMarks, NO_MARKS, marksOf, type Moment, momentOf, stepTo } from './frame.js';
 import { infoQuery } from '../../../service/queries.js';
+import { messages } from '../messages.js';
 
 /* The batches around a position, loaded in pages near either end. */
 
@@ -224,9 +225,9 @@ function useMoment({ all, index }: Frames, isSmall: boolean) {
 /* Plays the replay, with keyboard shortcuts on the whole page. */
 
 export const SPEEDS = [
-  { value: '900', label: 'Slow' },
-  { value: '350', label: 'Normal' },
-  { value: '90', label: 'Fast' },
+  { value: '900', label: messages.replay.slow },
+  { value: '350', label: messages.replay.normal },
+  { value: '90', label: messages.replay.fast },
 ];
 
 interface Player {
