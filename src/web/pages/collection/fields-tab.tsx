@@ -38,7 +38,8 @@ import numberIcon from 'icon:numbers';
 import otherIcon from 'icon:category';
 import switchIcon from 'icon:toggle_on';
 import textIcon from 'icon:text_fields';
-import { Name, named } from '../../shared/name.js';
+import { Name } from '../../shared/name.js';
+import { messages } from './messages.js';
 
 /** Sorts by `sort`. Fields without it come last in their order. */
 const sortFields = (fields: readonly MarkedDocument<Field>[]): MarkedDocument<Field>[] =>
@@ -96,23 +97,25 @@ function FieldMenu({ fields, field: { collection, field }, mark, onEdit }: Field
   return (
     <Menu position="bottom-end" width={200} shadow="md">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={named`Actions for ${field}`}>
+        <ActionIcon variant="subtle" color="gray" aria-label={messages.menu.title(field)}>
           <Glyph path={moreIcon} size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {isThere && <Menu.Item onClick={() => onEdit('field', field)}>Edit …</Menu.Item>}
-        {isThere && <Menu.Item onClick={() => onEdit('rename-field', field)}>Rename …</Menu.Item>}
-        {isThere && from > 0 && <Menu.Item onClick={() => moveTo(from - 1)}>Move up</Menu.Item>}
-        {isThere && from < fields.length - 1 && <Menu.Item onClick={() => moveTo(from + 1)}>Move down</Menu.Item>}
+        {isThere && <Menu.Item onClick={() => onEdit('field', field)}>{messages.menu.edit}</Menu.Item>}
+        {isThere && <Menu.Item onClick={() => onEdit('rename-field', field)}>{messages.menu.rename}</Menu.Item>}
+        {isThere && from > 0 && <Menu.Item onClick={() => moveTo(from - 1)}>{messages.menu.moveUp}</Menu.Item>}
+        {isThere && from < fields.length - 1 && (
+          <Menu.Item onClick={() => moveTo(from + 1)}>{messages.menu.moveDown}</Menu.Item>
+        )}
         {mark !== undefined && (
           <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'fields', memberKey(collection, field)))}>
-            {mark === 'removed' ? 'Undo deletion' : 'Discard changes'}
+            {mark === 'removed' ? messages.menu.undoDeletion : messages.menu.discard}
           </Menu.Item>
         )}
         {isThere && (
           <Menu.Item color="red" onClick={() => onEdit('delete-field', field)}>
-            Delete …
+            {messages.menu.delete}
           </Menu.Item>
         )}
       </Menu.Dropdown>
@@ -127,7 +130,7 @@ function defaultText({
   has_auto_increment: counts,
 }: ColumnSchema): string | null {
   if (expression !== null) return `= ${expression}`;
-  if (counts) return 'auto-increment';
+  if (counts) return messages.fields.autoIncrement;
   if (value === null) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -137,13 +140,13 @@ function defaultText({
  * @param column null for an alias, which has the word `no column`
  */
 function flagsOf(column: ColumnSchema | null): string[] {
-  if (column === null) return ['no column'];
+  if (column === null) return [messages.fields.noColumn];
   const { is_primary_key: isKey, is_nullable: isNullable, is_unique: isUnique, is_indexed: isIndexed } = column;
   return [
-    isKey && 'primary key',
-    !isNullable && !isKey && 'not null',
-    isUnique && !isKey && 'unique',
-    isIndexed && 'indexed',
+    isKey && messages.fields.primaryKey,
+    !isNullable && !isKey && messages.fields.notNull,
+    isUnique && !isKey && messages.fields.unique,
+    isIndexed && messages.fields.indexed,
   ].filter((flag) => typeof flag === 'string');
 }
 
@@ -181,13 +184,13 @@ export function FieldsTab(props: Props) {
   const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
   const { data: drafted, error, refetch } = useDraftedFields(collection);
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (drafted === undefined) return <LoadingIndicator label="Loading the fields" height="200px" />;
+  if (drafted === undefined) return <LoadingIndicator label={messages.fields.loading} height="200px" />;
   return (
     <>
       {onEdit !== null && (
         <Group mb="sm" gap="xs">
           <Button size="xs" leftSection={<Glyph path={addIcon} size={18} />} onClick={() => onEdit('new-field')}>
-            New field
+            {messages.fields.newField}
           </Button>
           <Button
             size="xs"
@@ -195,10 +198,10 @@ export function FieldsTab(props: Props) {
             leftSection={<Glyph path={linkIcon} size={18} />}
             onClick={() => onEdit('new-relation')}
           >
-            New relation
+            {messages.fields.newRelation}
           </Button>
           <Button size="xs" variant="default" onClick={() => onEdit('definitions')}>
-            Indexes and constraints
+            {messages.fields.definitions}
           </Button>
           {drafted.length > 1 && (
             <Button
@@ -207,7 +210,7 @@ export function FieldsTab(props: Props) {
               aria-pressed={selected !== null}
               onClick={() => setSelected(selected === null ? new Set() : null)}
             >
-              Edit several
+              {messages.fields.editSeveral}
             </Button>
           )}
         </Group>
@@ -222,7 +225,7 @@ export function FieldsTab(props: Props) {
         />
       )}
       {drafted.length === 0 ? (
-        <Text c="dimmed">No fields.</Text>
+        <Text c="dimmed">{messages.fields.none}</Text>
       ) : (
         <FieldTable {...props} fields={sortFields(drafted)} selected={selected} onSelect={setSelected} />
       )}
@@ -255,18 +258,18 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, select
   }, [chosen]);
   const blame = blameOf(events ?? []);
   return (
-    <div className={classes.scroller} role="region" aria-label="Fields" tabIndex={0}>
+    <div className={classes.scroller} role="region" aria-label={messages.fields.title} tabIndex={0}>
       <table className={`${classes.table} ${classes.fields}`}>
         <thead>
           <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Type</th>
-            <th scope="col">Default</th>
-            <th scope="col">Interface</th>
-            {mayReadHistory && <th scope="col">Last changed</th>}
+            <th scope="col">{messages.fields.field}</th>
+            <th scope="col">{messages.fields.type}</th>
+            <th scope="col">{messages.fields.default}</th>
+            <th scope="col">{messages.fields.interface}</th>
+            {mayReadHistory && <th scope="col">{messages.fields.lastChanged}</th>}
             {onEdit !== null && (
               <th scope="col" className={classes.menu}>
-                <VisuallyHidden component="span">Actions</VisuallyHidden>
+                <VisuallyHidden component="span">{messages.menu.column}</VisuallyHidden>
               </th>
             )}
           </tr>
@@ -285,7 +288,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, select
                 choice={
                   selected !== null && (
                     <Checkbox
-                      aria-label={named`Select ${field.field}`}
+                      aria-label={messages.fields.select(field.field)}
                       disabled={mark === 'removed'}
                       checked={selected.has(field.field)}
                       onChange={() => onSelect(withToggled(selected, field.field))}
@@ -353,14 +356,18 @@ function Cells({ field: document, isLink, isIndexing, mark, choice }: CellsProps
       <td>
         <TypeOf field={document} isIndexing={isIndexing} />
       </td>
-      <td data-label="Default">
+      <td data-label={messages.fields.default}>
         {schema !== null && defaultText(schema) !== null && <Code>{abbreviate(defaultText(schema) ?? '', 80)}</Code>}
       </td>
-      <td className={classes.quiet} data-label="Shown as">
-        {meta.interface ?? 'nothing'}
-        {meta.hidden && ', hidden'}
-        {meta.readonly && ', read only'}
-        {meta.required && ', required'}
+      <td className={classes.quiet} data-label={messages.fields.shownAs}>
+        {[
+          meta.interface ?? messages.fields.noInterface,
+          meta.hidden && messages.fields.hidden,
+          meta.readonly && messages.fields.readOnly,
+          meta.required && messages.fields.required,
+        ]
+          .filter((word) => typeof word === 'string')
+          .join(', ')}
       </td>
     </>
   );
@@ -402,7 +409,7 @@ function TypeOf({ field, isIndexing }: Pick<CellsProps, 'field' | 'isIndexing'>)
         ))}
         {isIndexing && (
           <Badge variant="light" color="cyan" tt="none" fw={500} size="xs" className={classes.indexing}>
-            creating index
+            {messages.fields.creatingIndex}
           </Badge>
         )}
       </span>
@@ -431,8 +438,8 @@ function Blame({ event, field }: { event: CollectionEvent | undefined; field: st
       <Link to="/timeline" search={{ batch: event.batch }}>
         <Time at={event.occurred_at} />
       </Link>{' '}
-      <Link to="/timeline" search={search} className={classes.all} aria-label={named`All changes of ${field}`}>
-        all changes
+      <Link to="/timeline" search={search} className={classes.all} aria-label={messages.fields.allChangesOf(field)}>
+        {messages.fields.allChanges}
       </Link>
       <div className={classes.quiet}>
         {actorName(event.actor)}

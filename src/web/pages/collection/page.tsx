@@ -26,8 +26,9 @@ import classes from './page.module.css';
 import { CopyButton } from '../../shared/buttons.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { Glyph, MaterialIcon, inkOf } from '../../shared/glyph.js';
-import { bytesText, counted, visibleSql } from '../../shared/text.js';
-import { Name, named } from '../../shared/name.js';
+import { bytesText, visibleSql } from '../../shared/text.js';
+import { Name } from '../../shared/name.js';
+import { messages } from './messages.js';
 
 /** Shows the size of the table. It takes its space while loading, so that the layout does not move. */
 function Size({ collection }: { collection: string }) {
@@ -36,7 +37,7 @@ function Size({ collection }: { collection: string }) {
     <Text size="sm" c="dimmed" mt={4} mih="1.55em">
       {data !== undefined && (
         <>
-          {data.rows === null ? 'row count unknown' : `about ${counted(data.rows, 'row')}`}
+          {data.rows === null ? messages.page.rowsUnknown : messages.page.aboutRows(data.rows)}
           {data.bytes.total !== null && `, ${bytesText(data.bytes.total)}`}
         </>
       )}
@@ -81,7 +82,7 @@ function Head({ document: { collection, meta, schema }, mark, isSystem, onEdit }
         {onEdit !== null && <Actions isFolder={schema === null} collection={collection} onEdit={onEdit} />}
       </Group>
       {meta.note !== null && (
-        <Text className={classes.note} role="note" tabIndex={0} aria-label="Note">
+        <Text className={classes.note} role="note" tabIndex={0} aria-label={messages.page.note}>
           {meta.note}
         </Text>
       )}
@@ -104,7 +105,7 @@ function InDiagram({ collection }: { collection: string }) {
       size="xs"
       leftSection={<Glyph path={diagramIcon} size={18} />}
     >
-      Show in diagram
+      {messages.page.showInDiagram}
     </Button>
   );
 }
@@ -119,24 +120,24 @@ function Actions({ isFolder, collection, onEdit }: ActionsProps) {
   return (
     <>
       <Button size="xs" leftSection={<Glyph path={editIcon} size={18} />} onClick={() => onEdit('collection')}>
-        Edit
+        {messages.page.edit}
       </Button>
       <Menu position="bottom-end" width={220} shadow="md" withinPortal={false}>
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={named`More actions for ${collection}`}>
+          <ActionIcon variant="default" size={30} aria-label={messages.page.moreActions(collection)}>
             <Glyph path={moreIcon} size={18} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          {!isFolder && <Menu.Item onClick={() => onEdit('new-field')}>New field …</Menu.Item>}
-          {!isFolder && <Menu.Item onClick={() => onEdit('new-relation')}>New relation …</Menu.Item>}
+          {!isFolder && <Menu.Item onClick={() => onEdit('new-field')}>{messages.page.newField}</Menu.Item>}
+          {!isFolder && <Menu.Item onClick={() => onEdit('new-relation')}>{messages.page.newRelation}</Menu.Item>}
           <Menu.Item component={Link} to="/new" search={{ group: collection } as never}>
-            New nested collection …
+            {messages.page.newNested}
           </Menu.Item>
           <Menu.Divider />
-          <Menu.Item onClick={() => onEdit('rename')}>Rename …</Menu.Item>
+          <Menu.Item onClick={() => onEdit('rename')}>{messages.page.rename}</Menu.Item>
           <Menu.Item color="red" onClick={() => onEdit('delete')}>
-            Delete …
+            {messages.page.delete}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -146,12 +147,12 @@ function Actions({ isFolder, collection, onEdit }: ActionsProps) {
 
 function Facts({ meta, isFolder, isSystem }: { meta: Collection['meta']; isFolder: boolean; isSystem: boolean }) {
   const facts = [
-    isFolder && 'folder',
-    isSystem && 'internal',
-    meta.singleton && 'singleton',
-    meta.hidden && 'hidden',
-    meta.versioning && 'versioning',
-    meta.group !== null && `in ${meta.group}`,
+    isFolder && messages.page.folder,
+    isSystem && messages.page.internal,
+    meta.singleton && messages.page.singleton,
+    meta.hidden && messages.page.hidden,
+    meta.versioning && messages.page.versioning,
+    meta.group !== null && messages.page.inGroup(meta.group),
   ].filter((fact) => typeof fact === 'string');
   return (
     <Group gap={6} mt={4}>
@@ -171,7 +172,7 @@ function SqlTab({ sql }: { sql: string }) {
       <pre className={classes.sql} tabIndex={0} aria-label="CREATE TABLE">
         {visibleSql(sql)}
       </pre>
-      <CopyButton text={sql} label="Copy statement" />
+      <CopyButton text={sql} label={messages.page.copySql} />
     </div>
   );
 }
@@ -201,7 +202,7 @@ function LoadedCollection({ name }: { name: string }) {
   const shown = collections && findShown(name, collections, current);
   const isKnown = current !== undefined || head === null;
   if (shown !== undefined && isKnown) return <CollectionView drafted={shown} asked={current} />;
-  if (error === null) return <LoadingIndicator label={`Loading ${name}`} />;
+  if (error === null) return <LoadingIndicator label={messages.page.loading(name)} />;
   if (isNothing(error) && before !== name) return <FormerNameRedirect name={before} />;
   return (
     <Page wide>
@@ -342,18 +343,18 @@ function useParts({ drafted: { document, mark }, sql, onEdit }: CollectionTabsPr
   const all: (Part | false)[] = [
     {
       value: 'fields',
-      label: 'Fields',
+      label: messages.tabs.fields,
       content: <FieldsTab collection={collection} chosen={field} mayReadHistory={mayReadHistory} onEdit={onEdit} />,
     },
     {
       value: 'relations',
-      label: 'Relations',
+      label: messages.tabs.relations,
       content: <RelationsTab collection={collection} onEdit={onEdit} />,
     },
-    hasTable && { value: 'table', label: 'Table', content: <TableTab collection={collection} /> },
-    hasTable && { value: 'rows', label: 'Rows', content: <RowsTab collection={collection} /> },
-    sql !== null && { value: 'sql', label: 'SQL', content: <SqlTab sql={sql} /> },
-    hasHistory && { value: 'history', label: 'History', content: <HistoryTab collection={collection} /> },
+    hasTable && { value: 'table', label: messages.tabs.table, content: <TableTab collection={collection} /> },
+    hasTable && { value: 'rows', label: messages.tabs.rows, content: <RowsTab collection={collection} /> },
+    sql !== null && { value: 'sql', label: messages.tabs.sql, content: <SqlTab sql={sql} /> },
+    hasHistory && { value: 'history', label: messages.tabs.history, content: <HistoryTab collection={collection} /> },
   ];
   return all.filter((part) => part !== false);
 }
@@ -362,7 +363,7 @@ function useParts({ drafted: { document, mark }, sql, onEdit }: CollectionTabsPr
 
 function RowsTab({ collection }: { collection: string }) {
   return (
-    <QueryResult query={useQuery(sampleQuery(collection))} label="Loading rows">
+    <QueryResult query={useQuery(sampleQuery(collection))} label={messages.rows.loading}>
       {(sample) => (
         <>
           <Text size="sm" c="dimmed" mb="sm">
@@ -376,16 +377,15 @@ function RowsTab({ collection }: { collection: string }) {
 }
 
 function summary({ rows, hidden }: Sample): string {
-  if (rows === null)
-    return 'The rows could not be read: the table is locked or missing, or the database role may not read all rows.';
-  const some = rows.length === 0 ? 'The table has no rows.' : `${counted(rows.length, 'row')}, in no order.`;
-  return hidden.length === 0 ? some : `${some} Not shown: ${hidden.join(', ')}.`;
+  if (rows === null) return messages.rows.unreadable;
+  const some = rows.length === 0 ? messages.rows.none : messages.rows.shown(rows.length);
+  return hidden.length === 0 ? some : `${some} ${messages.rows.notShown(hidden)}`;
 }
 
 function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collection: string }) {
   const fields = Object.keys(rows[0] ?? {});
   return (
-    <div className={classes.scroller} tabIndex={0} role="region" aria-label={named`Rows of ${collection}`}>
+    <div className={classes.scroller} tabIndex={0} role="region" aria-label={messages.rows.rowsOf(collection)}>
       <table className={classes.table}>
         <thead>
           <tr>
@@ -415,7 +415,7 @@ function Rows({ rows, collection }: { rows: NonNullable<Sample['rows']>; collect
 
 /** Shows a value in at most three lines. The rest is in the tooltip. */
 function Value({ text }: { text: string | null }) {
-  if (text === null) return <span className={classes.quiet}>null</span>;
+  if (text === null) return <span className={classes.quiet}>{'null'}</span>;
   return (
     <bdi className={classes.value} title={text}>
       {text}

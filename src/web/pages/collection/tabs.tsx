@@ -20,11 +20,12 @@ import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf, restoredKeys } from '../../shared/changes/sentences.js';
 import { Glyph } from '../../shared/glyph.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
-import { named, Name } from '../../shared/name.js';
+import { Name } from '../../shared/name.js';
 import { Section } from '../../shared/page.js';
 import { ProblemAlert, LoadingIndicator, QueryResult } from '../../shared/problem-alert.js';
-import { bytesText, counted, abbreviate, visibleSql } from '../../shared/text.js';
+import { bytesText, abbreviate, visibleSql } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
+import { messages } from './messages.js';
 import historyClasses from './history-tab.module.css';
 import classes from './page.module.css';
 import tableClasses from './table-tab.module.css';
@@ -40,7 +41,7 @@ type OnEdit = ((edit: EditName, of?: string) => void) | null;
 export function RelationsTab({ collection, onEdit }: { collection: string; onEdit: OnEdit }) {
   const { data: relations, error, refetch } = useDraftedRelations();
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (relations === undefined) return <LoadingIndicator label="Loading the relations" height="200px" />;
+  if (relations === undefined) return <LoadingIndicator label={messages.relations.loading} height="200px" />;
   const out = relations.filter(({ document }) => document.many_collection === collection);
   const into = relations.filter(
     ({ document: { one_collection: one, one_allowed_collections: allowed } }) =>
@@ -55,28 +56,37 @@ export function RelationsTab({ collection, onEdit }: { collection: string; onEdi
           leftSection={<Glyph path={addIcon} size={18} />}
           onClick={() => onEdit('new-relation')}
         >
-          New relation
+          {messages.relations.create}
         </Button>
       )}
       <RelationsTabPart
-        title="Outgoing"
+        title={messages.relations.outgoing}
+        label={messages.relations.outgoingRelations}
         relations={out}
-        empty="No field references another collection."
+        empty={messages.relations.noOutgoing}
         onEdit={onEdit}
       />
-      <RelationsTabPart title="Incoming" relations={into} empty="No collection references this one." onEdit={onEdit} />
+      <RelationsTabPart
+        title={messages.relations.incoming}
+        label={messages.relations.incomingRelations}
+        relations={into}
+        empty={messages.relations.noIncoming}
+        onEdit={onEdit}
+      />
     </Stack>
   );
 }
 
 interface PartProps {
   title: string;
+  /** For screen readers. */
+  label: string;
   relations: readonly MarkedDocument<NewRelation>[];
   empty: string;
   onEdit: OnEdit;
 }
 
-function RelationsTabPart({ title, relations, empty, onEdit }: PartProps) {
+function RelationsTabPart({ title, label, relations, empty, onEdit }: PartProps) {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
@@ -87,17 +97,17 @@ function RelationsTabPart({ title, relations, empty, onEdit }: PartProps) {
           {empty}
         </Text>
       ) : (
-        <div className={classes.scroller} role="region" aria-label={named`${title} relations`} tabIndex={0}>
+        <div className={classes.scroller} role="region" aria-label={label} tabIndex={0}>
           <table className={classes.table}>
             <thead>
               <tr>
-                <th scope="col">Field</th>
-                <th scope="col">Related collection</th>
-                <th scope="col">Reverse field</th>
-                <th scope="col">Foreign key</th>
+                <th scope="col">{messages.relations.field}</th>
+                <th scope="col">{messages.relations.related}</th>
+                <th scope="col">{messages.relations.reverse}</th>
+                <th scope="col">{messages.relations.foreignKey}</th>
                 {onEdit !== null && (
                   <th scope="col" className={classes.menu}>
-                    <VisuallyHidden component="span">Actions</VisuallyHidden>
+                    <VisuallyHidden component="span">{messages.menu.column}</VisuallyHidden>
                   </th>
                 )}
               </tr>
@@ -126,7 +136,7 @@ function Row({ drafted, onEdit }: { drafted: MarkedDocument<NewRelation>; onEdit
     <tr data-mark={mark}>
       <th scope="row">
         <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
-          {many}.{field}
+          {`${many}.${field}`}
         </Link>{' '}
         <MarkBadge mark={mark} />
       </th>
@@ -139,13 +149,17 @@ function Row({ drafted, onEdit }: { drafted: MarkedDocument<NewRelation>; onEdit
             </Link>
           </span>
         ))}
-        {one === null && <div className={classes.quiet}>one of these, named in {document.one_collection_field}</div>}
+        {one === null && (
+          <div className={classes.quiet}>{messages.relations.oneOf(document.one_collection_field ?? '')}</div>
+        )}
         {document.junction_field !== null && (
-          <div className={classes.quiet}>many to many, through {document.junction_field}</div>
+          <div className={classes.quiet}>{messages.relations.manyToMany(document.junction_field)}</div>
         )}
       </td>
-      <td>{document.one_field ?? <span className={classes.quiet}>none</span>}</td>
-      <td>{schema === null ? <span className={classes.quiet}>none</span> : <Key schema={schema} />}</td>
+      <td>{document.one_field ?? <span className={classes.quiet}>{messages.relations.none}</span>}</td>
+      <td>
+        {schema === null ? <span className={classes.quiet}>{messages.relations.none}</span> : <Key schema={schema} />}
+      </td>
       {onEdit !== null && (
         <td className={classes.menu}>
           <RelationMenu drafted={drafted} onEdit={onEdit} />
@@ -159,13 +173,13 @@ function Key({ schema }: { schema: NonNullable<NewRelation['schema']> }) {
   return (
     <>
       {/* The service chooses the name of a foreign key in the draft. */}
-      <div>{(schema.constraint_name as string | undefined) ?? 'new foreign key'}</div>
+      <div>{(schema.constraint_name as string | undefined) ?? messages.relations.newKey}</div>
       <Badge variant="default" tt="none" fw={500} size="xs" mr={4}>
-        on delete {schema.on_delete.toLowerCase()}
+        {messages.relations.onDelete(schema.on_delete.toLowerCase())}
       </Badge>
       {schema.on_update !== 'NO ACTION' && (
         <Badge variant="default" tt="none" fw={500} size="xs">
-          on update {schema.on_update.toLowerCase()}
+          {messages.relations.onUpdate(schema.on_update.toLowerCase())}
         </Badge>
       )}
     </>
@@ -186,21 +200,21 @@ function RelationMenu({
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={named`Actions for ${document.many_collection}.${document.many_field}`}
+          aria-label={messages.menu.title(`${document.many_collection}.${document.many_field}`)}
         >
           <Glyph path={moreIcon} size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {mark !== 'removed' && <Menu.Item onClick={() => onEdit('relation', key)}>Edit …</Menu.Item>}
+        {mark !== 'removed' && <Menu.Item onClick={() => onEdit('relation', key)}>{messages.menu.edit}</Menu.Item>}
         {mark !== undefined && (
           <Menu.Item onClick={() => editDraft((draft) => discard(draft, 'relations', key))}>
-            {mark === 'removed' ? 'Undo deletion' : 'Discard changes'}
+            {mark === 'removed' ? messages.menu.undoDeletion : messages.menu.discard}
           </Menu.Item>
         )}
         {mark !== 'removed' && (
           <Menu.Item color="red" onClick={() => onEdit('delete-relation', key)}>
-            Delete …
+            {messages.menu.delete}
           </Menu.Item>
         )}
       </Menu.Dropdown>
@@ -214,7 +228,7 @@ function RelationMenu({
  */
 export function TableTab({ collection }: { collection: string }) {
   return (
-    <QueryResult query={useQuery(databaseTableQuery(collection))} label="Loading the table">
+    <QueryResult query={useQuery(databaseTableQuery(collection))} label={messages.table.loading}>
       {(table) => (
         <Stack gap="xl">
           <Figures table={table} />
@@ -228,15 +242,15 @@ export function TableTab({ collection }: { collection: string }) {
   );
 }
 
-const sizeText = (bytes: number | null): string => (bytes === null ? 'unknown' : bytesText(bytes));
+const sizeText = (bytes: number | null): string => (bytes === null ? messages.table.unknown : bytesText(bytes));
 
 function Figures({ table: { rows, bytes, analyzed_at: at } }: { table: DatabaseTable }) {
   const figures: [string, ReactNode][] = [
-    ['estimated rows', rows === null ? 'unknown' : rows.toLocaleString(locale)],
-    ['total size', sizeText(bytes.total)],
-    ['table size', sizeText(bytes.table)],
-    ['index size', sizeText(bytes.indexes)],
-    ['last analyzed', at === null ? 'never' : <Time key="at" at={at} />],
+    [messages.table.estimatedRows, rows === null ? messages.table.unknown : rows.toLocaleString(locale)],
+    [messages.table.totalSize, sizeText(bytes.total)],
+    [messages.table.tableSize, sizeText(bytes.table)],
+    [messages.table.indexSize, sizeText(bytes.indexes)],
+    [messages.table.lastAnalyzed, at === null ? messages.table.never : <Time key="at" at={at} />],
   ];
   return (
     <dl className={tableClasses.figures}>
@@ -264,22 +278,22 @@ function Dependents({ collection, dependents }: DependentsProps) {
   const inside = collections.filter(({ meta }) => meta.group === collection);
   const isNone = from.length + inside.length + dependents.length === 0;
   return (
-    <Section title="Dependent objects">
+    <Section title={messages.table.dependents}>
       {isNone && (
         <Text size="sm" c="dimmed">
-          No relation references this collection, and no view, function or trigger uses its table.
+          {messages.table.noDependents}
         </Text>
       )}
       <ul className={tableClasses.dependents}>
         {from.map(({ collection: many, field }) => (
-          <Dependent key={`${many}.${field}`} kind="relation">
+          <Dependent key={`${many}.${field}`} kind={messages.table.relation}>
             <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
-              {many}.{field}
+              {`${many}.${field}`}
             </Link>
           </Dependent>
         ))}
         {inside.map(({ collection: name }) => (
-          <Dependent key={name} kind="nested collection">
+          <Dependent key={name} kind={messages.table.nested}>
             <Link to="/collections/$name" params={{ name }}>
               {name}
             </Link>
@@ -288,7 +302,7 @@ function Dependents({ collection, dependents }: DependentsProps) {
         {dependents.map(({ kind, name, by }) => (
           <Dependent key={`${kind} ${name}`} kind={kind}>
             <Code>{name}</Code>
-            {by === 'text' && <span className={classes.quiet}> its source mentions the name</span>}
+            {by === 'text' && <span className={classes.quiet}>{` ${messages.table.mentions}`}</span>}
           </Dependent>
         ))}
       </ul>
@@ -312,17 +326,17 @@ function UnderWay({ collection }: { collection: string }) {
   const own = useIndexesUnderWay(true, collection);
   if (own.length === 0) return null;
   return (
-    <Section title={named`Creating ${counted(own.length, 'index', 'indexes')}`}>
+    <Section title={messages.table.creating(own.length)}>
       {own.map(({ key, request, field, summary, state, done }) => (
         <Named
           key={key}
           name={field ?? collection}
           definition={summary}
-          flags={[state === 'waiting' ? 'waiting' : 'creating']}
-          facts={[done !== null && `${Math.floor(done * 100)} %`]}
+          flags={[state === 'waiting' ? messages.table.waiting : messages.table.beingCreated]}
+          facts={[done !== null && messages.table.percent(Math.floor(done * 100))]}
           more={
             <Link to="/review" search={{ change: request }}>
-              Show the change request
+              {messages.table.showRequest}
             </Link>
           }
         />
@@ -333,14 +347,17 @@ function UnderWay({ collection }: { collection: string }) {
 
 function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
   return (
-    <Section title={counted(indexes.length, 'index', 'indexes')}>
+    <Section title={messages.table.indexes(indexes.length)}>
       {indexes.map(({ name, definition, bytes, scans, primary, unique, valid }) => (
         <Named
           key={name}
           name={name}
           definition={definition}
-          flags={[primary ? 'primary key' : unique && 'unique', !valid && 'invalid']}
-          facts={[bytes !== null && bytesText(bytes), scans !== null && `used ${counted(scans, 'time')}`]}
+          flags={[
+            primary ? messages.table.primaryKey : unique && messages.table.unique,
+            !valid && messages.table.invalid,
+          ]}
+          facts={[bytes !== null && bytesText(bytes), scans !== null && messages.table.used(scans)]}
         />
       ))}
     </Section>
@@ -349,9 +366,15 @@ function Indexes({ indexes }: { indexes: DatabaseTable['indexes'] }) {
 
 function Constraints({ constraints }: { constraints: DatabaseTable['constraints'] }) {
   return (
-    <Section title={counted(constraints.length, 'constraint')}>
+    <Section title={messages.table.constraints(constraints.length)}>
       {constraints.map(({ name, kind, definition, valid }) => (
-        <Named key={name} name={name} definition={definition} flags={[kind, !valid && 'not validated']} facts={[]} />
+        <Named
+          key={name}
+          name={name}
+          definition={definition}
+          flags={[kind, !valid && messages.table.notValidated]}
+          facts={[]}
+        />
       ))}
     </Section>
   );
@@ -386,7 +409,7 @@ function Named({ name, definition, flags, facts, more }: NamedProps) {
       </div>
       {definition === null ? (
         <Text size="sm" c="dimmed">
-          Unknown: another transaction holds an exclusive lock on the table.
+          {messages.table.locked}
         </Text>
       ) : (
         <Code className={tableClasses.definition}>{abbreviate(visibleSql(definition), 600)}</Code>
@@ -399,8 +422,8 @@ function Named({ name, definition, flags, facts, more }: NamedProps) {
 export function HistoryTab({ collection }: { collection: string }) {
   const { data: events, error, refetch } = useQuery(collectionEventsQuery(collection));
   if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (events === undefined) return <LoadingIndicator label="Loading the history" height="200px" />;
-  if (events.length === 0) return <Text c="dimmed">The event log has no changes to this collection.</Text>;
+  if (events === undefined) return <LoadingIndicator label={messages.history.loading} height="200px" />;
+  if (events.length === 0) return <Text c="dimmed">{messages.history.none}</Text>;
   return (
     <ol className={historyClasses.events}>
       {batched(events).map((batch) => (
@@ -437,7 +460,7 @@ function Head({ event: { batch, actor, occurred_at, reason } }: { event: Collect
       </Text>
       {reason !== null && <Text size="sm">{abbreviate(reason, 300)}</Text>}
       <Link to="/timeline" search={{ batch }} className={historyClasses.all}>
-        Show the whole change
+        {messages.history.showWhole}
       </Link>
     </div>
   );

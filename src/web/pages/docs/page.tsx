@@ -12,6 +12,27 @@ import { NotFound, Page, useTitle } from '../../shared/page.js';
 import { ReferenceTabs } from '../reference/reference-tabs.js';
 import classes from './page.module.css';
 import { CopyButton } from '../../shared/buttons.js';
+import { inLanguage } from '../../shared/language.js';
+
+/** The guides themselves are in English. */
+const messages = inLanguage(
+  {
+    title: 'API',
+    titleOf: (guide: string) => `${guide} · Guides`,
+    guides: 'Guides',
+    guide: 'Guide',
+    table: 'Table',
+    loading: (guide: string) => `Loading ${guide}`,
+  },
+  {
+    title: 'API',
+    titleOf: (guide) => `${guide} · Anleitungen`,
+    guides: 'Anleitungen',
+    guide: 'Anleitung',
+    table: 'Tabelle',
+    loading: (guide) => `${guide} wird geladen`,
+  },
+);
 
 /* Renders a guide's Markdown. HTML in it is removed. */
 
@@ -123,7 +144,7 @@ function componentsOf(page: string): Components {
     code: ({ children }) => <Code>{children}</Code>,
     // A group and not a region, because a page may have several tables and landmarks need unique names.
     table: ({ children }) => (
-      <div className={classes.scroller} role="group" aria-label="Table" tabIndex={0}>
+      <div className={classes.scroller} role="group" aria-label={messages.table} tabIndex={0}>
         <table>{children}</table>
       </div>
     ),
@@ -179,17 +200,17 @@ export function DocsPage() {
   const guide = useQuery(guideQuery(page));
   const title = TITLES.find((each) => each.page === page)?.title ?? page;
   const isNarrow = useMediaQuery('(max-width: 62em)');
-  useTitle(`${title} · Guides`);
+  useTitle(messages.titleOf(title));
   return (
     <Page wide>
       <Title order={1} size="h3" mb="sm">
-        API
+        {messages.title}
       </Title>
       <ReferenceTabs />
       <div className={classes.guides}>
         {isNarrow ? <Choice page={page} /> : <Contents page={page} />}
-        <article className={classes.guide} aria-label={title}>
-          <QueryResult query={guide} label={`Loading ${title}`}>
+        <article className={classes.guide} aria-label={title} lang="en">
+          <QueryResult query={guide} label={messages.loading(title)}>
             {(text) => (text === null ? <NotFound /> : <Guide key={page} page={page} text={text} />)}
           </QueryResult>
         </article>
@@ -202,7 +223,7 @@ const isWithin = (page: string, guide: string): boolean => page === guide || pag
 
 function Contents({ page }: { page: string }) {
   return (
-    <nav className={classes.contents} aria-label="Guides">
+    <nav className={classes.contents} aria-label={messages.guides}>
       {GUIDES.map((each) => (
         <div key={each.page}>
           <Link
@@ -223,7 +244,7 @@ function Choice({ page }: { page: string }) {
   const navigate = useNavigate();
   return (
     <NativeSelect
-      label="Guide"
+      label={messages.guide}
       data={GUIDES.map((each) => ({ value: each.page, label: each.title }))}
       value={page.split('/')[0]}
       onChange={(event) => void navigate({ to: '/docs/$page', params: { page: event.currentTarget.value } })}

@@ -3,13 +3,7 @@ import { Button, Code, Group, NativeSelect, Stack, Text, TextInput, Textarea, Ti
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import {
-  type Enabled,
-  KINDS,
-  OBJECT_KINDS,
-  type ObjectKind,
-  type SchemaObject,
-} from '../../../schema/model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectKind, type SchemaObject } from '../../../schema/model/objects.js';
 import { grantTexts } from '../../../schema/model/privileges.js';
 import {
   deleteObject,
@@ -26,37 +20,37 @@ import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js
 import { ReasonInput, useIsReasonRequired, useLacksReason } from '../../shared/form.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
-import { counted, visibleSql } from '../../shared/text.js';
+import { visibleSql } from '../../shared/text.js';
 import classes from './page.module.css';
 import { Name, named } from '../../shared/name.js';
+import { messages } from './messages.js';
 
 const route = getRouteApi('/objects');
 
 export function ObjectsPage() {
-  useTitle('Objects');
+  useTitle(messages.title);
   const { data: info } = useQuery(infoQuery());
   const mayChange = useMay('administer');
-  if (info === undefined) return <LoadingIndicator label="Loading the objects" />;
+  if (info === undefined) return <LoadingIndicator label={messages.loading} />;
   if (info.objects !== true)
     return (
       <Page>
         <Title order={1} size="h2" mb="md">
-          Objects
+          {messages.title}
         </Title>
-        <Text>
-          This service manages tables only. With the setting <code>OBJECTS=on</code>, it also manages views, functions
-          and other objects.
-        </Text>
+        <Text>{messages.off(<code>{'OBJECTS=on'}</code>)}</Text>
       </Page>
     );
   return (
     <Page wide>
       <Group justify="space-between" mb="md">
         <Title order={1} size="h2">
-          Objects
+          {messages.title}
         </Title>
         {mayChange && (
-          <Button renderRoot={(props) => <Link {...props} to="/objects" search={{ new: true }} />}>New object</Button>
+          <Button renderRoot={(props) => <Link {...props} to="/objects" search={{ new: true }} />}>
+            {messages.create}
+          </Button>
         )}
       </Group>
       <Objects />
@@ -68,7 +62,7 @@ function Objects() {
   const objects = useQuery(objectsQuery());
   const { kind, id, new: isNew } = route.useSearch();
   return (
-    <QueryResult query={objects} label="Loading the objects">
+    <QueryResult query={objects} label={messages.loading}>
       {(all) => {
         const shown = all.find((each) => each.kind === kind && each.id === id);
         return (
@@ -79,9 +73,7 @@ function Objects() {
             ) : shown !== undefined ? (
               <ObjectDetails key={`${shown.kind} ${shown.id}`} object={shown} />
             ) : (
-              <Text c="dimmed">
-                {id === undefined ? 'Choose an object to see its definition.' : `${id} does not exist.`}
-              </Text>
+              <Text c="dimmed">{id === undefined ? messages.list.choose : messages.list.missing(id)}</Text>
             )}
           </div>
         );
@@ -94,12 +86,12 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
   const [filter, setFilter] = useState('');
   const typed = filter.trim().toLowerCase();
   const found = objects.filter(({ id }) => id.toLowerCase().includes(typed));
-  if (objects.length === 0) return <Text c="dimmed">No objects yet.</Text>;
+  if (objects.length === 0) return <Text c="dimmed">{messages.list.none}</Text>;
   return (
-    <nav aria-label="Objects">
+    <nav aria-label={messages.title}>
       <TextInput
-        aria-label="Filter objects"
-        placeholder="Filter"
+        aria-label={messages.list.filterObjects}
+        placeholder={messages.list.filter}
         mb="sm"
         value={filter}
         onChange={(event) => setFilter(event.currentTarget.value)}
@@ -108,9 +100,9 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
         const ofKind = found.filter((each) => each.kind === kind);
         if (ofKind.length === 0) return null;
         return (
-          <section key={kind} aria-label={KINDS[kind].label}>
+          <section key={kind} aria-label={messages.kind(kind)}>
             <Text size="sm" c="dimmed" mb={4}>
-              {counted(ofKind.length, KINDS[kind].label, pluralOf(kind))}
+              {messages.count(kind, ofKind.length)}
             </Text>
             <ul className={classes.list}>
               {ofKind.map(({ id }) => (
@@ -144,8 +136,8 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
       <ObjectForm
         kind={kind}
         object={object}
-        title={named`Edit ${id}`}
-        button="Save"
+        title={messages.details.editing(id)}
+        button={messages.form.save}
         onClose={() => setEditing(false)}
       />
     );
@@ -158,27 +150,27 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
               <Name of={id} />
             </Title>
             <Text size="sm" c="dimmed">
-              {KINDS[kind].label}
-              {enabled !== undefined && `, ${ENABLED_WORDS[enabled]}`}
+              {[messages.kind(kind), ...(enabled === undefined ? [] : [messages.enabled[enabled]])].join(', ')}
             </Text>
           </div>
           <Group gap="xs">
-            <CopyButton text={definition} label="Copy definition" />
+            <CopyButton text={definition} label={messages.details.copy} />
             {mayChange && (
               <Button variant="default" onClick={() => setEditing(true)}>
-                Edit
+                {messages.details.edit}
               </Button>
             )}
           </Group>
         </Group>
         {comment !== null && <Text>{comment}</Text>}
-        <Code block tabIndex={0} aria-label={named`Definition of ${id}`}>
+        <Code block tabIndex={0} aria-label={messages.details.definitionOf(id)}>
           {visibleSql(definition)}
         </Code>
         {indexes.map((index) => (
           <Text key={index.name} size="sm">
-            {index.unique === true ? 'Unique index' : 'Index'} <strong>{index.name}</strong>:{' '}
-            {visibleSql(index.definition)}
+            {index.unique === true ? messages.details.uniqueIndex : messages.details.index}{' '}
+            <strong>{index.name}</strong>
+            {`: ${visibleSql(index.definition)}`}
           </Text>
         ))}
         {mayChange && <Deletion object={object} />}
@@ -186,14 +178,6 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
     </section>
   );
 }
-
-/** When a trigger or a rule fires. */
-const ENABLED_WORDS: Readonly<Record<Enabled, string>> = {
-  origin: 'enabled',
-  disabled: 'disabled',
-  replica: 'enabled during replication only',
-  always: 'enabled, including during replication',
-};
 
 function Deletion({ object }: { object: ObjectName }) {
   const navigate = useNavigate();
@@ -211,11 +195,11 @@ function Deletion({ object }: { object: ObjectName }) {
   return (
     <>
       {removal.error !== null && <ProblemAlert error={removal.error} />}
-      {isReasonRequired && <ReasonInput label="Reason for deleting it" value={reason} onChange={setReason} />}
+      {isReasonRequired && <ReasonInput label={messages.details.deletionReason} value={reason} onChange={setReason} />}
       <Group>
         <ConfirmButton
-          label="Delete"
-          sure={`Yes, delete ${object.id}`}
+          label={messages.details.delete}
+          sure={messages.details.deleteSurely(object.id)}
           about={object.id}
           disabled={lacksReason}
           loading={removal.isPending}
@@ -224,12 +208,6 @@ function Deletion({ object }: { object: ObjectName }) {
       </Group>
     </>
   );
-}
-
-/** The plural of the label of a kind. */
-function pluralOf(kind: ObjectKind): string {
-  const { label, plural }: { label: string; plural?: string } = KINDS[kind];
-  return plural ?? `${label}s`;
 }
 
 const EXAMPLES: Partial<Record<ObjectKind, string>> = {
@@ -248,11 +226,11 @@ const EXAMPLES: Partial<Record<ObjectKind, string>> = {
 function NewObject() {
   const [kind, setKind] = useState<ObjectKind>('view');
   return (
-    <ObjectForm kind={kind} object={null} title="New object" button="Create object">
+    <ObjectForm kind={kind} object={null} title={messages.create} button={messages.form.create}>
       <NativeSelect
-        label="Kind"
+        label={messages.form.kind}
         value={kind}
-        data={OBJECT_KINDS.map((value) => ({ value, label: KINDS[value].label }))}
+        data={OBJECT_KINDS.map((value) => ({ value, label: messages.kind(value) }))}
         onChange={(event) => setKind(event.currentTarget.value as ObjectKind)}
       />
     </ObjectForm>
@@ -288,7 +266,7 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
         <Group justify="flex-end">
           {onClose !== undefined && (
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {messages.form.cancel}
             </Button>
           )}
           <SteadyButton type="submit" disabled={input.definition.trim() === '' || lacksReason} loading={save.isPending}>
@@ -338,12 +316,8 @@ function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
   return (
     <>
       <Textarea
-        label="Definition"
-        description={
-          kind === 'privileges'
-            ? 'GRANT statements for one role on one table, view or function, or REVOKE EXECUTE … FROM PUBLIC'
-            : 'One statement in SQL, which creates the object'
-        }
+        label={messages.form.definition}
+        description={kind === 'privileges' ? messages.form.privileges : messages.form.statement}
         placeholder={EXAMPLES[kind] ?? ''}
         className={classes.definition ?? ''}
         autosize
@@ -355,7 +329,7 @@ function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
       />
       {KINDS[kind].commentTarget !== null && (
         <TextInput
-          label="Comment"
+          label={messages.form.comment}
           value={input.comment}
           error={at('comment')}
           onChange={(event) => onChange({ ...input, comment: event.currentTarget.value })}

@@ -116,7 +116,8 @@ function ReplayFacts({ replay, isPlaying }: { replay: Replay; isPlaying: boolean
               </Text>
             )}
             <Text component="span" size="sm" c="dimmed">
-              {actorName(batch.actor)}, <Time at={batch.occurred_at} />
+              {`${actorName(batch.actor)}, `}
+              <Time at={batch.occurred_at} />
             </Text>
           </>
         )}

@@ -21,16 +21,16 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { type Invitation, acceptInvitation, readProviders, takeInvitation } from '../../service/invitation.js';
 import { ServiceError } from '../../service/send.js';
 import { resume, signOut, signIn, signInOutcome, signInWithToken, useSession } from '../../service/session.js';
-import type { SignInOutcome } from '../../service/types.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import classes from './page.module.css';
 import { SteadyButton } from '../../shared/buttons.js';
 import { Name } from '../../shared/name.js';
 import { NewPasswordInput } from '../../shared/password.js';
+import { messages } from './messages.js';
 
-const PASSWORD = { value: 'password', label: 'E-mail' };
-const TOKEN = { value: 'token', label: 'Token' };
+const PASSWORD = { value: 'password', label: messages.form.email };
+const TOKEN = { value: 'token', label: messages.form.token };
 
 /**
  * Shows the login after reading how users can sign in. @param props.email the address of the user who must sign in
@@ -42,7 +42,7 @@ function SignIn({ email }: { email?: string }) {
     return providers.error ? (
       <ProblemAlert error={providers.error} retry={() => void providers.refetch()} />
     ) : (
-      <LoadingIndicator label="Loading" />
+      <LoadingIndicator label={messages.loading} />
     );
   }
   const { oidc } = providers.data;
@@ -54,7 +54,7 @@ function SignIn({ email }: { email?: string }) {
       ) : (
         <>
           {oidc !== null && <ProviderButton label={oidc.label} isInDialog={email !== undefined} />}
-          {oidc !== null && <Divider label="or" />}
+          {oidc !== null && <Divider label={messages.or} />}
           <SignInForm email={email} ways={providers.data.password ? [PASSWORD, TOKEN] : [TOKEN]} />
         </>
       )}
@@ -66,9 +66,7 @@ function SignIn({ email }: { email?: string }) {
 function LinkForm({ label, email }: { label: string; email: string }) {
   return (
     <>
-      <Text size="sm">
-        An account with the e-mail address {email} already exists. Enter its password once to link it to {label}.
-      </Text>
+      <Text size="sm">{messages.link(email, label)}</Text>
       <SignInForm email={email} ways={[PASSWORD]} isLinking />
     </>
   );
@@ -87,25 +85,15 @@ function ProviderButton({ label, isInDialog }: { label: string; isInDialog: bool
       href={`/auth/oidc/login?to=${encodeURIComponent(to)}`}
       {...(isInDialog && { target: '_blank', rel: 'noopener' })}
     >
-      Sign in with {label}
+      {messages.signInWith(label)}
     </Button>
   );
 }
 
-const OUTCOMES: Readonly<Partial<Record<SignInOutcome, string>>> = {
-  failed: 'The sign-in failed. Try again. The service log contains the reason.',
-  unavailable: 'The provider does not respond. Try again later.',
-  denied: 'You cancelled the sign-in.',
-  'no-access': 'Your account at the provider has no role in this service. Ask an admin for access.',
-  suspended: 'Your account is suspended. Ask an admin to activate it.',
-  'no-email': 'The provider did not send a verified e-mail address.',
-  'last-admin': 'The provider no longer makes you an admin, but you are the last active admin here.',
-};
-
 /** Says why a sign-in with the provider did not succeed. */
 function OutcomeAlert() {
   const outcome = signInOutcome();
-  const message = outcome === null ? undefined : OUTCOMES[outcome];
+  const message = outcome === null ? undefined : messages.outcomes[outcome];
   return message === undefined ? null : (
     <Alert color="red" role="alert">
       {message}
@@ -146,7 +134,7 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
           <SegmentedControl
             fullWidth
             role="radiogroup"
-            aria-label="Sign in with"
+            aria-label={messages.form.ways}
             data={[...ways]}
             value={way}
             onChange={choose}
@@ -155,7 +143,7 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
         {way === 'password' ? (
           <>
             <TextInput
-              label="E-mail"
+              label={messages.form.email}
               type="email"
               autoComplete="username"
               required
@@ -165,7 +153,7 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
               onChange={(event) => setEmail(event.currentTarget.value)}
             />
             <PasswordInput
-              label="Password"
+              label={messages.form.password}
               autoComplete="current-password"
               required
               withAsterisk={false}
@@ -177,7 +165,7 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
         ) : (
           <div>
             <PasswordInput
-              label="Token"
+              label={messages.form.token}
               autoComplete="off"
               required
               withAsterisk={false}
@@ -185,13 +173,13 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
               onChange={(event) => setToken(event.currentTarget.value)}
             />
             <Text size="xs" c="dimmed" mt={6}>
-              The token is not stored. You must enter it again after you reload the page.
+              {messages.form.tokenHelp}
             </Text>
           </div>
         )}
         {entering.error && <ProblemAlert error={entering.error} />}
         <SteadyButton type="submit" fullWidth loading={entering.isPending}>
-          {isLinking ? 'Link and sign in' : 'Sign in'}
+          {isLinking ? messages.form.linkAndSignIn : messages.form.signIn}
         </SteadyButton>
       </Stack>
     </form>
@@ -201,7 +189,7 @@ function SignInForm({ email: knownEmail, ways, isLinking = false }: SignInFormPr
 /** Shown at every address, so that the user can continue there. */
 function SignInPage() {
   return (
-    <PageWithoutSession title="Sign in">
+    <PageWithoutSession title={messages.title}>
       <SignIn />
     </PageWithoutSession>
   );
@@ -225,17 +213,15 @@ function InvitationPage({ invitation, onDone }: InvitationProps) {
     accepting.mutate();
   };
   return (
-    <PageWithoutSession title="Invitation">
-      <form onSubmit={submit} aria-label="Invitation">
+    <PageWithoutSession title={messages.invitation.title}>
+      <form onSubmit={submit} aria-label={messages.invitation.title}>
         <Stack>
-          <Text size="sm">
-            You are invited as <Name of={invitation.email} />. Choose a password to sign in.
-          </Text>
+          <Text size="sm">{messages.invitation.invited(<Name of={invitation.email} />)}</Text>
           {/* Password managers store the new password with the address. */}
           <input type="text" hidden readOnly autoComplete="username" value={invitation.email} />
           <NewPasswordInput
-            label="New password"
-            description="At least 12 characters."
+            label={messages.invitation.password}
+            description={messages.invitation.passwordHelp}
             required
             value={password}
             error={refused}
@@ -243,15 +229,15 @@ function InvitationPage({ invitation, onDone }: InvitationProps) {
           />
           {isInvalid && (
             <Alert color="red" role="alert">
-              This invitation is no longer valid. Sign in with your password, or ask an admin for a new link.
+              {messages.invitation.invalid}
             </Alert>
           )}
           {error !== null && !isInvalid && refused === undefined && <ProblemAlert error={error} />}
           <SteadyButton type="submit" fullWidth disabled={password === ''} loading={accepting.isPending}>
-            Choose password and sign in
+            {messages.invitation.accept}
           </SteadyButton>
           <Button variant="subtle" onClick={onDone}>
-            Sign in without the invitation
+            {messages.invitation.decline}
           </Button>
         </Stack>
       </form>
@@ -260,7 +246,7 @@ function InvitationPage({ invitation, onDone }: InvitationProps) {
 }
 
 function PageWithoutSession({ title, children }: { title: string; children: ReactNode }) {
-  useDocumentTitle(`${title} · Data Platform`);
+  useDocumentTitle(messages.titleOf(title));
   return (
     <Box component="main" className={classes.page}>
       <div className={classes.inside}>
@@ -269,10 +255,10 @@ function PageWithoutSession({ title, children }: { title: string; children: Reac
             <Glyph path={logo} size={26} />
           </span>
           <Title order={1} size="h3">
-            Data Platform
+            {messages.product}
           </Title>
           <Text c="dimmed" size="sm">
-            Manage your PostgreSQL schema and its history
+            {messages.claim}
           </Text>
         </div>
         <Paper className={classes.card} radius="lg" p="xl">
@@ -305,7 +291,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
         {start.error ? (
           <ProblemAlert error={start.error} retry={() => void start.refetch()} />
         ) : (
-          <LoadingIndicator label="Starting" />
+          <LoadingIndicator label={messages.starting} />
         )}
       </Center>
     );
@@ -317,15 +303,15 @@ export function SessionGate({ children }: { children: ReactNode }) {
       <Modal
         opened={session.status === 'expired'}
         onClose={() => void signOut()}
-        title="Your session has ended"
+        title={messages.expired.title}
         closeOnClickOutside={false}
         closeOnEscape={false}
         // Above forms next to the page, which were rendered before.
         zIndex={1_000}
-        closeButtonProps={{ 'aria-label': 'Sign out' }}
+        closeButtonProps={{ 'aria-label': messages.expired.signOut }}
       >
         <Text size="sm" mb="md">
-          Sign in again as {session.user.email}. Your work on this page is kept.
+          {messages.expired.signInAgain(session.user.email)}
         </Text>
         <SignIn email={session.user.email} />
       </Modal>

@@ -1,0 +1,126 @@
+import type { ReactNode } from 'react';
+import { type Enabled, KINDS, type ObjectKind } from '../../../schema/model/objects.js';
+import { inLanguage } from '../../shared/language.js';
+import { named } from '../../shared/name.js';
+import { counted } from '../../shared/text.js';
+
+/** The plural of the label of a kind. */
+function pluralOf(kind: ObjectKind): string {
+  const { label, plural }: { label: string; plural?: string } = KINDS[kind];
+  return plural ?? `${label}s`;
+}
+
+const GERMAN_KINDS: Readonly<Record<ObjectKind, readonly [one: string, many: string]>> = {
+  view: ['View', 'Views'],
+  materialized_view: ['materialisierte View', 'materialisierte Views'],
+  function: ['Funktion', 'Funktionen'],
+  procedure: ['Prozedur', 'Prozeduren'],
+  aggregate: ['Aggregat', 'Aggregate'],
+  trigger: ['Trigger', 'Trigger'],
+  policy: ['Row-Security-Policy', 'Row-Security-Policies'],
+  row_security: ['Row Security', 'Tabellen mit Row Security'],
+  statistics: ['Statistikobjekt', 'Statistikobjekte'],
+  rule: ['Regel', 'Regeln'],
+  privileges: ['Rechte', 'Rechte'],
+  table_options: ['Tabellenoptionen', 'Tabellen mit Optionen'],
+  sequence: ['Sequenz', 'Sequenzen'],
+};
+
+export const messages = inLanguage(
+  {
+    title: 'Objects',
+    loading: 'Loading the objects',
+    off: (setting: ReactNode): ReactNode => (
+      <>
+        This service manages tables only. With the setting {setting}, it also manages views, functions and other
+        objects.
+      </>
+    ),
+    create: 'New object',
+    list: {
+      choose: 'Choose an object to see its definition.',
+      missing: (id: string) => named`${id} does not exist.`,
+      none: 'No objects yet.',
+      filterObjects: 'Filter objects',
+      filter: 'Filter',
+    },
+    kind: (kind: ObjectKind): string => KINDS[kind].label,
+    count: (kind: ObjectKind, count: number) => counted(count, KINDS[kind].label, pluralOf(kind)),
+    /** When a trigger or a rule fires. */
+    enabled: {
+      origin: 'enabled',
+      disabled: 'disabled',
+      replica: 'enabled during replication only',
+      always: 'enabled, including during replication',
+    } as Record<Enabled, string>,
+    details: {
+      editing: (id: string) => named`Edit ${id}`,
+      edit: 'Edit',
+      copy: 'Copy definition',
+      definitionOf: (id: string) => named`Definition of ${id}`,
+      index: 'Index',
+      uniqueIndex: 'Unique index',
+      delete: 'Delete',
+      deleteSurely: (id: string) => `Yes, delete ${id}`,
+      deletionReason: 'Reason for deleting it',
+    },
+    form: {
+      create: 'Create object',
+      save: 'Save',
+      cancel: 'Cancel',
+      kind: 'Kind',
+      definition: 'Definition',
+      statement: 'One statement in SQL, which creates the object',
+      privileges: 'GRANT statements for one role on one table, view or function, or REVOKE EXECUTE … FROM PUBLIC',
+      comment: 'Comment',
+    },
+  },
+  {
+    title: 'Objekte',
+    loading: 'Objekte werden geladen',
+    off: (setting) => (
+      <>
+        Dieser Service verwaltet nur Tabellen. Mit der Einstellung {setting} verwaltet er auch Views, Funktionen und
+        andere Objekte.
+      </>
+    ),
+    create: 'Neues Objekt',
+    list: {
+      choose: 'Wählen Sie ein Objekt, um seine Definition zu sehen.',
+      missing: (id) => named`${id} existiert nicht.`,
+      none: 'Noch keine Objekte.',
+      filterObjects: 'Objekte filtern',
+      filter: 'Filtern',
+    },
+    kind: (kind) => GERMAN_KINDS[kind][0],
+    count: (kind, count) => counted(count, ...GERMAN_KINDS[kind]),
+    enabled: {
+      origin: 'aktiv',
+      disabled: 'inaktiv',
+      replica: 'nur bei Replikation aktiv',
+      always: 'aktiv, auch bei Replikation',
+    },
+    details: {
+      editing: (id) => named`${id} bearbeiten`,
+      edit: 'Bearbeiten',
+      copy: 'Definition kopieren',
+      definitionOf: (id) => named`Definition von ${id}`,
+      index: 'Index',
+      uniqueIndex: 'Eindeutiger Index',
+      delete: 'Löschen',
+      deleteSurely: (id) => `Ja, ${id} löschen`,
+      deletionReason: 'Grund für das Löschen',
+    },
+    form: {
+      create: 'Objekt anlegen',
+      save: 'Speichern',
+      cancel: 'Abbrechen',
+      kind: 'Art',
+      definition: 'Definition',
+      statement: 'Eine SQL-Anweisung, die das Objekt anlegt',
+      privileges:
+        'GRANT-Anweisungen für eine Rolle auf einer Tabelle, View oder Funktion, oder REVOKE EXECUTE … FROM PUBLIC',
+      comment: 'Kommentar',
+    },
+  },
+);
