@@ -51,8 +51,11 @@ const PHONE = { width: 390, height: 844 };
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** Registers the hooks. Tests are skipped without a browser, and fail if the browser reports errors. */
-export function withApp(serving: Serving = {}): App {
+/**
+ * Registers the hooks. Tests are skipped without a browser, and fail if the browser reports errors.
+ * @param locale the language of the browser, which the app speaks
+ */
+export function withApp(serving: Serving = {}, locale = 'en-US'): App {
   const program = chromiumProgram();
   before(function () {
     if (program === null) {
@@ -88,6 +91,7 @@ export function withApp(serving: Serving = {}): App {
     const context = await started.newContext({
       baseURL: served.service.url,
       viewport: SCREEN,
+      locale,
       colorScheme: 'light',
       reducedMotion: 'reduce',
     });
@@ -273,3 +277,55 @@ export const expectValue = (input: Locator, value: string): Promise<void> =>
 /** A page sets its title after rendering. */
 export const expectTitle = (page: Page, title: string): Promise<void> =>
   until(`the title is ${title}`, async () => (await page.title()) === title);
+
+/** Waits until the page has a heading and nothing is loading. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  await page.locator('main :is(h1, h2)').first().waitFor();
+  await expectCount(page.locator('main [role=status][aria-label]'), 0);
+}
+
+/** Returns the list of the router, so that it includes new pages: `/collections/$name`. */
+export async function routesOf(page: Page): Promise<string[]> {
+  await page.locator('main :is(h1, h2)').first().waitFor();
+  const routes = await page.evaluate<string[]>('Object.keys(window.__TSR_ROUTER__.routesByPath)');
+  expect(routes).to.include.members(['/', '/collections/$name', '/operations/trash', '/docs/$page']);
+  return routes;
+}
+
+/** Returns the texts of controls that are cut off by their own edges or by the window. */
+export const cutOffIn = async (page: Page): Promise<string[]> => [
+  ...(await page.evaluate<string[]>(CUT)),
+  ...(await page.evaluate<string[]>(OUTSIDE)),
+];
+
+/** Labels that are wider than their space, and navigation links on two lines. */
+const CUT = `[...document.querySelectorAll(
+  '.mantine-Button-label, .mantine-SegmentedControl-label, .mantine-Tabs-tabLabel, label, main button, nav a',
+)]
+  .filter((each) => each.offsetParent !== null && each.scrollWidth > each.clientWidth + 1)
+  .map((each) => each.textContent)`;
+
+/**
+ * Controls outside the window, unless their container scrolls sideways, and selected tabs outside the window. Visually
+ * hidden inputs have a label instead.
+ */
+const OUTSIDE = `(() => {
+  const isReachable = (element) => {
+    for (let each = element.parentElement; each !== null; each = each.parentElement)
+      if (/auto|scroll/.test(getComputedStyle(each).overflowX) && each.scrollWidth > each.clientWidth) return true;
+    return false;
+  };
+  const isOutside = (element) => {
+    const { left, right, width } = element.getBoundingClientRect();
+    return width > 1 && (left < -1 || right > document.documentElement.clientWidth + 1);
+  };
+  const nameOf = (element) => element.getAttribute('aria-label') || element.textContent || element.outerHTML.slice(0, 120);
+  const controls = [...document.querySelectorAll('a[href], button, input, select, textarea, [role=tab]')].filter(
+    (each) => each.checkVisibility({ opacityProperty: true }) && each.getAttribute('href') !== '#page',
+  );
+  const chosen = [...document.querySelectorAll('[role=tab][aria-selected=true], [aria-current=page]')];
+  return [
+    ...controls.filter((each) => isOutside(each) && !isReachable(each)),
+    ...chosen.filter(isOutside),
+  ].map(nameOf);
+})()`;

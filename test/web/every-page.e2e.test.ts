@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { TABS } from '../../src/web/pages/collection/search.js';
-import { until } from '../support/until.js';
-import { expectAccessibleInEachLook, expectTitle, withApp } from '../support/app.js';
+import { expectAccessibleInEachLook, expectTitle, routesOf, waitUntilLoaded, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
 
 const MARKUP = '<img src=x onerror="hacked=1">';
@@ -62,9 +61,7 @@ describe('every page of the admin app, with hostile names and notes', () => {
 
   /** Uses the router's list, so that it includes new pages. */
   const addresses = async (page: Page): Promise<string[]> => {
-    await page.locator('main :is(h1, h2)').first().waitFor();
-    const routes = await page.evaluate<string[]>('Object.keys(window.__TSR_ROUTER__.routesByPath)');
-    expect(routes).to.include.members(['/', '/collections/$name', '/operations/trash', '/docs/$page']);
+    const routes = await routesOf(page);
     const filled = routes.flatMap((route) => {
       const [part] = /\$\w+/.exec(route) ?? [];
       if (part === undefined) return [route];
@@ -86,12 +83,8 @@ describe('every page of the admin app, with hostile names and notes', () => {
       dialogs.push(dialog.message());
       void dialog.dismiss();
     });
-    const waiting = page.locator('main [role=status][aria-label]');
     for (const address of await addresses(page)) {
-      const isReady = async () => {
-        await page.locator('main :is(h1, h2)').first().waitFor();
-        await until(`nothing of ${address} is waited for`, async () => (await waiting.count()) === 0);
-      };
+      const isReady = () => waitUntilLoaded(page);
       await page.goto(`/app${address}`);
       await isReady();
       if (!CHECKED_ELSEWHERE.includes(address)) await expectAccessibleInEachLook(page, isReady);

@@ -1,42 +1,9 @@
 /** On a phone, no text or control of the app is cut off. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { expectFits, withApp } from '../support/app.js';
+import { cutOffIn, expectFits, routesOf, waitUntilLoaded, withApp } from '../support/app.js';
 import { json } from '../support/client.js';
-import { until } from '../support/until.js';
 import { TABS } from '../../src/web/pages/collection/search.js';
-
-/** Labels that are wider than their space, and navigation links on two lines. */
-const CUT = `[...document.querySelectorAll(
-  '.mantine-Button-label, .mantine-SegmentedControl-label, .mantine-Tabs-tabLabel, label, main button, nav[aria-label=Pages] a',
-)]
-  .filter((each) => each.offsetParent !== null && each.scrollWidth > each.clientWidth + 1)
-  .map((each) => each.textContent)`;
-
-/**
- * Controls outside the window, unless their container scrolls sideways, and selected tabs outside the window. Visually
- * hidden inputs have a label instead.
- */
-const OUTSIDE = `(() => {
-  const isReachable = (element) => {
-    for (let each = element.parentElement; each !== null; each = each.parentElement)
-      if (/auto|scroll/.test(getComputedStyle(each).overflowX) && each.scrollWidth > each.clientWidth) return true;
-    return false;
-  };
-  const isOutside = (element) => {
-    const { left, right, width } = element.getBoundingClientRect();
-    return width > 1 && (left < -1 || right > document.documentElement.clientWidth + 1);
-  };
-  const nameOf = (element) => element.getAttribute('aria-label') || element.textContent || element.outerHTML.slice(0, 120);
-  const controls = [...document.querySelectorAll('a[href], button, input, select, textarea, [role=tab]')].filter(
-    (each) => each.checkVisibility({ opacityProperty: true }) && each.textContent !== 'Skip to content',
-  );
-  const chosen = [...document.querySelectorAll('[role=tab][aria-selected=true], [aria-current=page]')];
-  return [
-    ...controls.filter((each) => isOutside(each) && !isReachable(each)),
-    ...chosen.filter(isOutside),
-  ].map(nameOf);
-})()`;
 
 describe('the admin app on a phone', () => {
   const app = withApp();
@@ -52,8 +19,7 @@ describe('the admin app on a phone', () => {
   });
 
   const expectWhole = async (page: Page) => {
-    expect(await page.evaluate<string[]>(CUT), `cut on ${page.url()}`).to.deep.equal([]);
-    expect(await page.evaluate<string[]>(OUTSIDE), `outside on ${page.url()}`).to.deep.equal([]);
+    expect(await cutOffIn(page), page.url()).to.deep.equal([]);
     await expectFits(page);
   };
 
@@ -102,18 +68,16 @@ describe('the admin app on a phone', () => {
     this.timeout(600_000);
     app.mayComplain(/status of 404/);
     const page = await app.visit({ narrow: true });
-    await page.locator('main :is(h1, h2)').first().waitFor();
-    const routes = await page.evaluate<string[]>('Object.keys(window.__TSR_ROUTER__.routesByPath)');
-    const filled = routes.map((route) => route.replace('$name', 'articles').replace('$page', 'concepts'));
+    const filled = (await routesOf(page)).map((route) =>
+      route.replace('$name', 'articles').replace('$page', 'concepts'),
+    );
     const tabs = TABS.map((tab) => `/collections/articles?tab=${tab}`);
     const sources = ['/review?bring=true', `/review?to=${createdCount}`, '/timeline/compare?from=0&to=now'];
     const faults: Record<string, string[]> = {};
-    const waiting = page.locator('main [role=status][aria-label]');
     for (const address of new Set([...filled, ...tabs, ...sources])) {
       await page.goto(`/app${address}`);
-      await page.locator('main :is(h1, h2)').first().waitFor();
-      await until(`nothing of ${address} is waited for`, async () => (await waiting.count()) === 0);
-      const found = [...(await page.evaluate<string[]>(CUT)), ...(await page.evaluate<string[]>(OUTSIDE))];
+      await waitUntilLoaded(page);
+      const found = await cutOffIn(page);
       if (found.length > 0) faults[address] = found;
     }
     expect(faults).to.deep.equal({});

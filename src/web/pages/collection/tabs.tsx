@@ -300,7 +300,7 @@ function Dependents({ collection, dependents }: DependentsProps) {
           </Dependent>
         ))}
         {dependents.map(({ kind, name, by }) => (
-          <Dependent key={`${kind} ${name}`} kind={kind}>
+          <Dependent key={`${kind} ${name}`} kind={messages.table.kind(kind)}>
             <Code>{name}</Code>
             {by === 'text' && <span className={classes.quiet}>{` ${messages.table.mentions}`}</span>}
           </Dependent>
@@ -372,7 +372,7 @@ function Constraints({ constraints }: { constraints: DatabaseTable['constraints'
           key={name}
           name={name}
           definition={definition}
-          flags={[kind, !valid && messages.table.notValidated]}
+          flags={[messages.table.kind(kind), !valid && messages.table.notValidated]}
           facts={[]}
         />
       ))}

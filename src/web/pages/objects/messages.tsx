@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { type Enabled, KINDS, type ObjectKind } from '../../../schema/model/objects.js';
+import { KINDS, type ObjectKind } from '../../../schema/model/objects.js';
 import { inLanguage } from '../../shared/language.js';
 import { named } from '../../shared/name.js';
 import { counted } from '../../shared/text.js';
@@ -52,7 +52,7 @@ export const messages = inLanguage(
       disabled: 'disabled',
       replica: 'enabled during replication only',
       always: 'enabled, including during replication',
-    } as Record<Enabled, string>,
+    },
     details: {
       editing: (id: string) => named`Edit ${id}`,
       edit: 'Edit',

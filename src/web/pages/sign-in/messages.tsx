@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import type { SignInOutcome } from '../../service/types.js';
 import { inLanguage } from '../../shared/language.js';
 
 export const messages = inLanguage(
@@ -22,7 +21,7 @@ export const messages = inLanguage(
       suspended: 'Your account is suspended. Ask an admin to activate it.',
       'no-email': 'The provider did not send a verified e-mail address.',
       'last-admin': 'The provider no longer makes you an admin, but you are the last active admin here.',
-    } as Readonly<Partial<Record<SignInOutcome, string>>>,
+    },
     form: {
       ways: 'Sign in with',
       email: 'E-mail',

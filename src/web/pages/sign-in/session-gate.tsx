@@ -21,6 +21,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import { type Invitation, acceptInvitation, readProviders, takeInvitation } from '../../service/invitation.js';
 import { ServiceError } from '../../service/send.js';
 import { resume, signOut, signIn, signInOutcome, signInWithToken, useSession } from '../../service/session.js';
+import type { SignInOutcome } from '../../service/types.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import classes from './page.module.css';
@@ -90,10 +91,12 @@ function ProviderButton({ label, isInDialog }: { label: string; isInDialog: bool
   );
 }
 
+const OUTCOMES: Readonly<Partial<Record<SignInOutcome, string>>> = messages.outcomes;
+
 /** Says why a sign-in with the provider did not succeed. */
 function OutcomeAlert() {
   const outcome = signInOutcome();
-  const message = outcome === null ? undefined : messages.outcomes[outcome];
+  const message = outcome === null ? undefined : OUTCOMES[outcome];
   return message === undefined ? null : (
     <Alert color="red" role="alert">
       {message}

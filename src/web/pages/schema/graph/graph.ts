@@ -60,8 +60,8 @@ export interface Graph {
   links: Link[];
 }
 
-export const HEAD = 38;
-export const ROW = 24;
+const HEAD = 38;
+const ROW = 24;
 const PADDING = 6;
 const LETTER = 7.1;
 
