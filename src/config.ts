@@ -19,6 +19,7 @@ import {
   rolesByClaim,
   schemaName,
   scopes,
+  roleName,
   schemaNames,
   secret,
   serviceUrl,
@@ -167,6 +168,7 @@ const settings = z.object({
   DB_SCHEMAS: schemaNames.optional(),
   SERVICE_SCHEMA: schemaName.optional(),
   OBJECTS: z.enum(['on', 'off'], 'must be on or off').default('off'),
+  OBJECTS_OWNER: roleName.optional(),
   SAMPLES: z.enum(['on', 'off'], 'must be on or off').default('on'),
   DB_POOL: wholeNumber('a number of connections', 2, 500).default(10),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
@@ -244,6 +246,8 @@ export interface Config {
   serviceSchema: string;
   /** True to manage objects other than tables. */
   objects: boolean;
+  /** The role that owns managed tables and objects. Null leaves them to the role of the connection. */
+  objectsOwner: string | null;
   /** True to show sample rows to admins and auditors. */
   samples: boolean;
   /** Maximum number of database connections, in addition to three for listening, reading and building indexes. */
@@ -347,7 +351,7 @@ function toConfig(values: z.output<typeof settings>): Config {
     databasePooler: values.DB_POOLER ?? null,
     dataDir: values.DATA_DIR,
     ...schemasOf(values),
-    objects: values.OBJECTS === 'on',
+    ...objectsOf(values),
     samples: values.SAMPLES === 'on',
     poolSize: values.DB_POOL,
     admin: {
@@ -383,6 +387,11 @@ function toConfig(values: z.output<typeof settings>): Config {
     onLogDivergence: values.ON_LOG_DIVERGENCE,
   };
 }
+
+const objectsOf = (values: z.output<typeof settings>): Pick<Config, 'objects' | 'objectsOwner'> => ({
+  objects: values.OBJECTS === 'on',
+  objectsOwner: values.OBJECTS_OWNER ?? null,
+});
 
 const paceOf = ({
   ONLINE_ROWS_PER_SECOND: rate,

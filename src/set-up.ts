@@ -10,9 +10,12 @@ import { OperatorError } from './kernel/problem.js';
 import { isConnectionLoss } from './postgres/errors.js';
 import { own } from './postgres/own-tables.js';
 import { type MigrateOptions, migrate, findMissingMigrations, rejectWhileRestoring } from './postgres/migrate.js';
+import { rejectUnsafeOwner } from './postgres/schemas.js';
 import { isStandby } from './postgres/server.js';
 
 export interface SetUpOptions extends MigrateOptions {
+  /** The role of OBJECTS_OWNER. */
+  objectsOwner: string | null;
   /** TOKEN_SECRET. Null uses the secret kept in the database. */
   tokenSecret: string | null;
   /** Runs work that needs a session, bypassing any pooler. */
@@ -58,6 +61,7 @@ async function inspectSetUp(options: SetUpOptions): Promise<SetUp | { missing: s
     await options.withSessions((sessions) => migrate({ ...options, pool: sessions }));
     await rejectWhileRestoring(pool);
     await requireAuthEpoch(pool, options.serviceSchema);
+    await rejectUnsafeOwner(pool, options);
     return { standby: false, secret: await tokenSecret(pool, options.tokenSecret) };
   }
   const missing = await findMissingMigrations(options);

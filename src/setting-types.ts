@@ -89,6 +89,13 @@ export const schemaName = z
     'must be the name of a schema: 1 to 63 bytes, without quotes, and not a schema of PostgreSQL itself',
   );
 
+export const roleName = z
+  .string()
+  .refine(
+    (name) => !/["\0]/.test(name) && Buffer.byteLength(name) <= 63 && !name.startsWith('pg_') && name !== 'public',
+    'must be the name of a role: 1 to 63 bytes, without quotes, and not a role of PostgreSQL itself',
+  );
+
 /** Parses a comma-separated list of different schema names. */
 export const schemaNames = z
   .string()

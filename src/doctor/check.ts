@@ -57,6 +57,10 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'Run ALTER TABLE … OWNER TO the role of DATABASE_URL, or make that role a member of the owner.',
   },
+  OBJECTS_OWNER_UNUSABLE: {
+    severity: 'error',
+    fix: 'Follow the message, or set OBJECTS_OWNER to another role. The service does not start otherwise.',
+  },
   NAMES_SHADOWED: {
     severity: 'warning',
     fix: 'Find out who created it and why, and drop it. Revoke CREATE on the schema from roles that you do not trust with the privileges of the service (on PostgreSQL 14: REVOKE CREATE ON SCHEMA public FROM PUBLIC).',
@@ -212,6 +216,7 @@ interface DoctorSettings {
   /** All managed schemas. */
   schemas?: readonly string[] | undefined;
   serviceSchema: string;
+  objectsOwner?: string | null;
   databaseUrl: string | null;
   databasePooler: 'none' | 'transaction' | null;
   poolSize: number;

@@ -5,7 +5,7 @@ import { createClient, toDirectOptions, type Queryable } from '../postgres/pool.
 import { type Check, finding, type DoctorContext, type Finding } from './check.js';
 import { locksPerTransaction, readLockSettings } from '../projector/refusals/ddl-failure.js';
 import { own } from '../postgres/own-tables.js';
-import { type Schemas, lostSchema, findMissingPrivilege, schemasExist } from '../postgres/schemas.js';
+import { type Schemas, findMissingPrivilege, findOwnerProblem, lostSchema, schemasExist } from '../postgres/schemas.js';
 import { containsService, listMigrations, isRestoring } from '../postgres/migrate.js';
 import { isStartupRefused, isThroughPooler, createUnexpectedPoolerError } from '../postgres/open-database.js';
 
@@ -238,7 +238,10 @@ const NOT_OWNED = `
 
 export const ownership: Check = {
   name: 'ownership of the tables',
-  async run({ pool, config: { schema, schemas = [schema], serviceSchema } }) {
+  async run({ pool, config }) {
+    const { schema, schemas = [schema], serviceSchema } = config;
+    const problem = await findOwnerProblem(pool, config);
+    if (problem !== null) return [finding('OBJECTS_OWNER_UNUSABLE', problem)];
     const places = [schemas, serviceSchema, schema];
     const { rows } = await pool.query<{ name: string; owner: string; count: number }>(NOT_OWNED, places);
     const [row] = rows;

@@ -112,6 +112,8 @@ export interface PipelineOptions {
   keep: RetentionOptions;
   /** True if the instance manages objects other than tables. */
   objects?: boolean;
+  /** The role of OBJECTS_OWNER. Absent or null if there is none. */
+  objectsOwner?: string | null;
   readers: Readers;
   clock?: () => Date;
 }

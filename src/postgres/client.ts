@@ -9,6 +9,8 @@ import { prepareNothingOn } from './exchange.js';
 
 export interface ServiceClientConfig extends pg.ClientConfig {
   serviceSchema: string;
+  /** The role of OBJECTS_OWNER. Absent or null if there is none. */
+  objectsOwner?: string | null;
   /** The hosts of an address that lists several. Absent or null for a single host. */
   hosts?: Hosts | null;
   /** Connects only to this host, to query the state of a connection to it. */
@@ -37,6 +39,7 @@ const TO_CONNECT = 500;
  */
 export class ServiceClient extends pg.Client {
   readonly serviceSchema: string;
+  readonly objectsOwner: string | undefined;
   readonly #hosts: Hosts | null;
   readonly #at: Host | undefined;
   readonly #timeout: number;
@@ -58,6 +61,7 @@ export class ServiceClient extends pg.Client {
     this.on('error', () => undefined);
     const { serviceSchema, settings } = config;
     this.serviceSchema = serviceSchema;
+    this.objectsOwner = config.objectsOwner ?? undefined;
     this.#hosts = config.hosts ?? null;
     this.#at = config.at;
     this.#timeout = config.connectionTimeoutMillis || Infinity;
@@ -136,6 +140,10 @@ export const isPooled = (client: pg.ClientBase): boolean => (client as unknown a
 /** Returns a statement as this client sends it, for display. @param client one of our clients */
 export const nameSentSchema = <T extends string>(client: pg.ClientBase, text: T): T =>
   nameOwnSchema(text, (client as unknown as ServiceClient).serviceSchema) as T;
+
+/** Returns the role that owns managed tables and objects. Undefined if they belong to the role of the connection. */
+export const objectsOwnerOf = (client: Pick<pg.ClientBase, 'query'>): string | undefined =>
+  (client as Partial<ServiceClient>).objectsOwner;
 
 /* Identifies the server process of a transaction, to find it from another connection. */
 

@@ -53,6 +53,8 @@ export interface ConnectionOptions extends Addresses {
   schema: string;
   /** The schema of the service's own tables. */
   serviceSchema: string;
+  /** The role of OBJECTS_OWNER. Absent or null if there is none. */
+  objectsOwner?: string | null;
   /** Shown in pg_stat_activity. */
   applicationName?: string;
   /** Milliseconds that connecting may take. */
@@ -118,6 +120,7 @@ export function connectionConfig(options: ConnectionOptions): ServiceClientConfi
     connectionString,
     hosts,
     serviceSchema: options.serviceSchema,
+    objectsOwner: options.objectsOwner ?? null,
     application_name: applicationName,
     ...(options.pooler === undefined
       ? // Start-up parameters cost no round trip and apply from the beginning.

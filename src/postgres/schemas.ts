@@ -85,6 +85,84 @@ export async function ensureSchema(client: pg.ClientBase, schema: string): Promi
   if (schemas.rowCount === 0) await client.query(`CREATE SCHEMA ${client.escapeIdentifier(schema)}`);
 }
 
+/* Checks the role of OBJECTS_OWNER. */
+
+export interface OwnedSchemas extends Schemas {
+  /** The role of OBJECTS_OWNER. Absent or null if there is none. */
+  objectsOwner?: string | null | undefined;
+}
+
+interface OwnerFacts {
+  account: string;
+  /** Null if the role does not exist. The other members are null too then. */
+  role: string | null;
+  isAccount: boolean;
+  /** A superuser, or a role that can grant itself others. */
+  isPowerful: boolean;
+  /** True if the account may act for the role and create objects for it. */
+  isMember: boolean;
+  /** A managed schema in which the role may not create objects. */
+  closed: string | null;
+  /** A schema or table of the service, or a role, which the role may use. */
+  reached: string | null;
+}
+
+/**
+ * $1 is the role, $2 are the managed schemas, $3 is the schema of the service and $4 the start of the names of trash
+ * schemas. PostgreSQL 16 checks SET separately. The privileges of PUBLIC count too.
+ */
+const OWNER_FACTS = `
+  SELECT current_user::text AS account, r.rolname::text AS role, r.rolname = current_user AS "isAccount", r.rolsuper OR r.rolcreaterole AS "isPowerful",
+         pg_catalog.pg_has_role(r.oid, 'USAGE') AND pg_catalog.pg_has_role(r.oid,
+           CASE WHEN pg_catalog.current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END) AS "isMember",
+         (SELECT n.nspname::text FROM pg_catalog.pg_namespace n
+           WHERE n.nspname = ANY ($2::text[]) AND NOT (pg_catalog.has_schema_privilege(r.oid, n.oid, 'USAGE') AND pg_catalog.has_schema_privilege(r.oid, n.oid, 'CREATE'))
+           ORDER BY 1 LIMIT 1) AS closed,
+         coalesce(
+           (SELECT pg_catalog.format('the schema %I', n.nspname) FROM pg_catalog.pg_namespace n
+             WHERE (n.nspname = $3 OR pg_catalog.starts_with(n.nspname::text, $4)) AND pg_catalog.has_schema_privilege(r.oid, n.oid, 'USAGE, CREATE')
+             ORDER BY n.nspname LIMIT 1),
+           (SELECT pg_catalog.format('the table %s', c.oid::regclass) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+             WHERE n.nspname = $3 AND c.relkind IN ('r', 'p', 'v', 'm')
+               AND (pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+                 OR pg_catalog.has_any_column_privilege(r.oid, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES'))
+             ORDER BY c.relname LIMIT 1),
+           (SELECT pg_catalog.format('the role %I, which owns it', o.rolname) FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner
+             WHERE n.nspname = $3 AND pg_catalog.pg_has_role(r.oid, o.oid, 'MEMBER'))) AS reached
+    FROM (VALUES (1)) AS one LEFT JOIN pg_catalog.pg_roles r ON r.rolname = $1`;
+
+/** Returns why the role of OBJECTS_OWNER cannot own objects, and what to do. Null if it can. */
+export async function findOwnerProblem(
+  db: Queryable,
+  { schema, schemas = [schema], serviceSchema, objectsOwner }: OwnedSchemas,
+): Promise<string | null> {
+  if (objectsOwner == null) return null;
+  const values = [objectsOwner, schemas, serviceSchema, trashSchemaName(serviceSchema, '')];
+  const { rows } = await db.query<OwnerFacts>(OWNER_FACTS, values);
+  const facts = rows[0] as OwnerFacts;
+  const [who, owner, own] = [quoted(facts.account), quoted(objectsOwner), quoted(serviceSchema)];
+  const role = `The role ${owner} of OBJECTS_OWNER`;
+  if (facts.role === null)
+    return `${role} does not exist. Run as a superuser: CREATE ROLE ${owner}; GRANT ${owner} TO ${who}.`;
+  if (facts.isAccount)
+    return `${role} is the role of the service, which can read accounts and the log. Set another role.`;
+  if (facts.isPowerful)
+    return `${role} is a superuser or can create roles, so its functions could read accounts and the log. Run as a superuser: ALTER ROLE ${owner} NOSUPERUSER NOCREATEROLE.`;
+  if (!facts.isMember)
+    return `The role ${who} of the service cannot create objects for the role ${owner} of OBJECTS_OWNER. Run as a superuser: ALTER ROLE ${who} INHERIT; GRANT ${owner} TO ${who}.`;
+  if (facts.reached !== null)
+    return `${role} has privileges on ${facts.reached}, so its functions could read accounts and the log in the schema ${own}. Revoke these privileges from ${owner}, from PUBLIC and from the roles of which ${owner} is a member, or set another role.`;
+  if (facts.closed !== null)
+    return `${role} may not create objects in the schema ${quoted(facts.closed)}. Run as its owner or a superuser: GRANT USAGE, CREATE ON SCHEMA ${quoted(facts.closed)} TO ${owner}.`;
+  return null;
+}
+
+/** @throws OperatorError if the role of OBJECTS_OWNER cannot own objects, or has privileges on the service's own tables */
+export async function rejectUnsafeOwner(db: Queryable, schemas: OwnedSchemas): Promise<void> {
+  const problem = await findOwnerProblem(db, schemas);
+  if (problem !== null) throw new OperatorError(problem);
+}
+
 /*
  * A log finds its deleted tables by the name of a trash schema. Tables that another log left there would look like its
  * own. Empty shared schemas are harmless.

@@ -34,9 +34,10 @@ import { findAwaitedForeignKeys } from './ddl/relation.js';
 import { planObjects } from './ddl/objects.js';
 import { planBatch } from './ddl/plan.js';
 import type { Statement } from './ddl/step.js';
-import { findLeftoverTrash } from '../postgres/schemas.js';
+import { findLeftoverTrash, rejectUnsafeOwner } from '../postgres/schemas.js';
 import { readDatabase } from '../postgres/server.js';
 import type { Logger } from '../postgres/logger.js';
+import { objectsOwnerOf } from '../postgres/client.js';
 import { createPool } from '../postgres/pool.js';
 import { unlimited } from '../postgres/limits.js';
 import { type Sql, sql, own } from './ddl/sql.js';
@@ -68,12 +69,13 @@ export function* groupsOf<E extends LogEvent>(
   from: State,
   events: readonly E[],
   schema: string,
+  owner?: string,
 ): Generator<Group<E>, State> {
   let state = from;
   let group: Group<E> = { events: [], statements: [], after: state };
   let entries = 0;
   for (let start = 0; start < events.length;) {
-    const slice = planSlice(state, events.slice(start, start + SLICE), schema);
+    const slice = planSlice(state, events.slice(start, start + SLICE), { schema, owner });
     const needed = lockEntriesOf(slice.statements);
     if (entries > 0 && entries + needed > LOCK_ENTRIES) {
       yield group;
@@ -95,12 +97,19 @@ export function* groupsOf<E extends LogEvent>(
   return state;
 }
 
+/** The schema and the owner of the new tables. */
+interface TableTarget {
+  schema: string;
+  owner: string | undefined;
+}
+
 /** Takes the events up to the first one that must be committed before others use its objects. */
-function planSlice<E extends LogEvent>(state: State, events: E[], schema: string): Group<E> {
+function planSlice<E extends LogEvent>(state: State, events: E[], { schema, owner }: TableTarget): Group<E> {
   const plan = (some: E[]) =>
     runToEnd(
       planBatch(state, some.map(adaptToEmptyTables), schema, {
         replaying: { awaited: findAwaitedForeignKeys(state, schema) },
+        owner,
       }),
     );
   const all = plan(events);
@@ -136,6 +145,8 @@ interface TargetOptions {
   schemas?: readonly string[] | undefined;
   /** The schema of the service's own tables. */
   serviceSchema: string;
+  /** The role of OBJECTS_OWNER. Absent or null if there is none. */
+  objectsOwner?: string | null | undefined;
   logger: Logger;
 }
 
@@ -153,7 +164,12 @@ interface ReplayTarget {
  */
 export async function openTarget(options: TargetOptions): Promise<ReplayTarget> {
   const { schema, schemas = [schema], serviceSchema, logger } = options;
-  const pool = createPool({ ...options, max: 2, applicationName: 'dps restore' });
+  const pool = createPool({
+    ...options,
+    objectsOwner: options.objectsOwner ?? null,
+    max: 2,
+    applicationName: 'dps restore',
+  });
   try {
     const database = await readDatabase(pool);
     const client = await pool.connect();
@@ -171,6 +187,7 @@ export async function openTarget(options: TargetOptions): Promise<ReplayTarget> 
       // Migrations take the log's lock themselves, on another connection.
       await client.query('SELECT pg_catalog.pg_advisory_unlock($1)', [key]);
       await migrate({ pool, schema, schemas, serviceSchema, database, logger });
+      await rejectUnsafeOwner(client, options);
       await takeLock(client, key);
       await requireEmpty(client, options);
       await markRestoring(client);
@@ -322,7 +339,7 @@ const createBrokenChainError = ({ position, reason }: { position: number; reason
 /** Replays events and their DDL group by group. */
 async function replayPage(run: Run, page: readonly EventRecord[]): Promise<void> {
   let done = 0;
-  for (const group of groupsOf(run.state, page.map(readEvent), run.target.schema)) {
+  for (const group of groupsOf(run.state, page.map(readEvent), run.target.schema, objectsOwnerOf(run.target.client))) {
     await inTransaction(run, async () => {
       await restoreEvents(run.target.client, page.slice(done, done + group.events.length));
       await runGroup(run, group);
@@ -346,7 +363,7 @@ async function storeReadDocuments({ target: { client }, documents }: Run): Promi
 async function makeTables(run: Run): Promise<void> {
   const events = runToEnd(transition(initialState(), run.state, run.state.collections.keys()));
   let done = 0;
-  for (const group of groupsOf(initialState(), events, run.target.schema)) {
+  for (const group of groupsOf(initialState(), events, run.target.schema, objectsOwnerOf(run.target.client))) {
     await inTransaction(run, () => runGroup(run, group));
     done += group.events.length;
     run.onTables?.(done, events.length);
@@ -364,8 +381,9 @@ async function makeObjects(run: Run, from: State['objects'], to: State['objects'
     { ...run.state, objects: to },
   ];
   const { last: events } = objectTransition(before, after);
-  const { schema } = run.target;
-  const { first, last } = planObjects({ before, after, events, schema, facts: undefined });
+  const { schema, client } = run.target;
+  const owner = objectsOwnerOf(client);
+  const { first, last } = planObjects({ before, after, events, schema, owner, facts: undefined });
   await inTransaction(run, () => runGroup(run, { events, statements: [...first, ...last], after }));
 }
 

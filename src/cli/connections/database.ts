@@ -154,11 +154,12 @@ async function withScratchServer<T>(config: Config, work: (connectionString: str
 }
 
 /** Opens a few connections for a command. The caller closes the pool. */
-export function openPool(connectionString: string, { schema, serviceSchema }: Schemas): pg.Pool {
+export function openPool(connectionString: string, { schema, serviceSchema, objectsOwner }: Schemas): pg.Pool {
   return createPool({
     connectionString,
     schema,
     serviceSchema,
+    objectsOwner,
     max: POOL_SIZE,
     applicationName: 'dps',
     logger: silentLogger,
@@ -180,7 +181,7 @@ async function openSource(config: Config, mayBeNew: boolean): Promise<DatabaseSo
   }
 }
 
-type Schemas = Pick<Config, 'schema' | 'serviceSchema'>;
+type Schemas = Pick<Config, 'schema' | 'serviceSchema' | 'objectsOwner'>;
 
 async function requireService(pool: pg.Pool, { serviceSchema }: Schemas): Promise<void> {
   const { rowCount } = await pool.query(

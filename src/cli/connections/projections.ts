@@ -85,6 +85,8 @@ interface ReplayInto extends Pick<ReplayOptions, 'tables' | 'documents' | 'onRep
   /** All managed schemas. If absent, only the default schema is managed. */
   schemas?: readonly string[] | undefined;
   serviceSchema: string;
+  /** The role of OBJECTS_OWNER. Absent or null if there is none. */
+  objectsOwner?: string | null;
   pages: AsyncIterable<EventRecord[]>;
 }
 
@@ -94,9 +96,11 @@ export async function replayInto({
   schema,
   schemas,
   serviceSchema,
+  objectsOwner,
   ...options
 }: ReplayInto): Promise<Replayed> {
-  const target = await openTarget({ connectionString, schema, schemas, serviceSchema, logger: silentLogger });
+  const location = { connectionString, schema, schemas, serviceSchema, objectsOwner };
+  const target = await openTarget({ ...location, logger: silentLogger });
   try {
     return await replay({ ...options, target });
   } finally {

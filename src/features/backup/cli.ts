@@ -232,7 +232,7 @@ export async function restoreBackupInto(
   invocation: Invocation,
   { file, keys, connectionString }: BackupInto,
 ): Promise<{ header: Header; replayed: Replayed }> {
-  const { schema, schemas, serviceSchema } = invocation.config();
+  const { schema, schemas, serviceSchema, objectsOwner } = invocation.config();
   const size = await sizeOf(file);
   const reading = createProgress(invocation.terminal, 'restoring');
   const opened = await openBackup(
@@ -245,6 +245,7 @@ export async function restoreBackupInto(
     schema,
     schemas,
     serviceSchema,
+    objectsOwner,
     pages,
     documents,
     tables: 'end-state',
@@ -265,7 +266,7 @@ async function restoreBackup(invocation: Invocation, into: BackupInto): Promise<
 
 async function restoreFile(invocation: Invocation, file: string, connectionString: string): Promise<ExitCode> {
   const { terminal } = invocation;
-  const { schema, schemas, serviceSchema } = invocation.config();
+  const { schema, schemas, serviceSchema, objectsOwner } = invocation.config();
   const reading = createProgress(terminal, 'reading');
   const making = createProgress(terminal, 'tables');
   const documents = gatherDocuments();
@@ -275,6 +276,7 @@ async function restoreFile(invocation: Invocation, file: string, connectionStrin
     schema,
     schemas,
     serviceSchema,
+    objectsOwner,
     pages,
     documents: documents.take,
     tables: 'end-state',

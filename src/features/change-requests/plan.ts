@@ -88,6 +88,8 @@ export interface PlanView {
 export interface PlanContext extends Reading {
   schema: string;
   keep: RetentionOptions;
+  /** The role of OBJECTS_OWNER. */
+  objectsOwner?: string | null;
 }
 
 export async function planNow(reading: PlanContext, request: ChangeRequest, state: State): Promise<PlanNow> {
@@ -99,12 +101,12 @@ export async function planNow(reading: PlanContext, request: ChangeRequest, stat
   const now = { ...command, ...current };
   const decided = await runYielding(stepsTo(decide(state, now)));
   if (!decided.ok) return { kind: 'conflicts', problems: decided.problems };
-  const { pool, schema } = reading;
+  const { pool, schema, objectsOwner: owner } = reading;
   const inheriting = { state, events: decided.value, schema, purge: purge === true };
   const { events, warnings, problems } = await withDescendants(pool, inheriting);
   if (problems.length > 0) return { kind: 'conflicts', problems: [...problems] };
   const policy = name === 'update-policy' ? (now as UpdatePolicy) : undefined;
-  const { statements, after } = await runYielding(planBatch(state, events, schema));
+  const { statements, after } = await runYielding(planBatch(state, events, schema, { owner }));
   const plan = { before: state, after, events };
   const shown = { ...plan, statements, warnings, online: request.online, purge: purge === true };
   return {

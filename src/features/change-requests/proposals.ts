@@ -112,7 +112,7 @@ export interface Proposals {
 /** `schema`: the schema of the tables. */
 export type ProposalOptions = Pick<ActionOptions, 'engine'> &
   Reading &
-  Pick<PlanContext, 'schema' | 'keep'> &
+  Pick<PlanContext, 'schema' | 'keep' | 'objectsOwner'> &
   Pick<RebaseContext, 'at' | 'quotas'> & { pipeline: Pick<Pipeline, 'apply' | 'dryRun'> };
 
 /** Maximum number of characters of a requested change. It is parsed without a pause each time it is shown. */

@@ -16,7 +16,7 @@ import {
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { sortInSteps } from '../../kernel/sorted.js';
-import { nameSentSchema } from '../../postgres/client.js';
+import { nameSentSchema, objectsOwnerOf } from '../../postgres/client.js';
 import type { EqualityCheck, Note } from '../../projector/inspect/needs.js';
 import { type ConvertedTable, convertTable } from '../../projector/inspect/convert.js';
 import type { Result } from '../../kernel/problem.js';
@@ -28,6 +28,7 @@ import { type CatalogObjects, readObjects } from '../../projector/catalog/object
 import { readCatalog } from '../../projector/catalog/read.js';
 import { ident, join, qualified, sql, tableIn } from '../../projector/ddl/sql.js';
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
+import { OWNER, findOtherOwners } from '../../projector/verify/properties.js';
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
 import { renamedColumns, renamedTables, withNames } from './renames.js';
 import { listTableParts, conflictingObjects, partOf, findObjectDrift } from './objects.js';
@@ -142,6 +143,8 @@ export interface ManagedSchemas {
 export interface Finding {
   state: State;
   schema: string;
+  /** The role of OBJECTS_OWNER. */
+  owner: string | undefined;
   tables: ReadonlyMap<string, CatalogTable>;
   /** The tables that have the name of a collection. */
   managed: ReadonlyMap<string, CatalogTable>;
@@ -159,7 +162,9 @@ export interface Finding {
  * lock.
  */
 export async function findDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Drift> {
-  const finding = await inspectDrift(client, state, managed);
+  const { schema, objects = false } = managed;
+  const owners = await findOtherOwners(client, state, { schema, objects });
+  const finding = withOwners(await inspectDrift(client, state, managed), owners);
   const inheritors = await readInheritors(client, finding);
   const drifted = await mapYielding(
     finding.drifted,
@@ -170,11 +175,21 @@ export async function findDrift(client: pg.ClientBase, state: State, managed: Ma
     ...finding.unmanaged.map(({ name }) => name),
     ...(await readUnmanagedChildren(client, state, managed)),
   ];
-  const { schema, objects = false } = managed;
-  const beside = objects ? await findObjectDrift(client, state, schema) : undefined;
+  const beside = objects ? await findObjectDrift(client, { state, schema, owners }) : undefined;
   const ok = drifted.length === 0 && (beside === undefined || beside.objects.length === 0);
   const unmanaged_tables = await readUnmanagedTables(client, finding);
   return { ok, tables: drifted, unmanaged: names.sort(byName), unmanaged_tables, ...beside };
+}
+
+/** Adds the owners of tables. An acceptance does not read them, because the log contains no owners. */
+function withOwners(finding: Finding, owners: readonly Difference[]): Finding {
+  const drifted = new Map(finding.drifted);
+  for (const owner of owners) {
+    const { collection, object } = owner;
+    if (object === undefined) drifted.set(collection, [...(drifted.get(collection) ?? []), owner]);
+  }
+  const ordered = owners.length === 0 ? drifted : new Map([...drifted].sort(([a], [b]) => byName(a, b)));
+  return { ...finding, drifted: ordered };
 }
 
 async function readUnmanagedTables(client: pg.ClientBase, { schema, unmanaged }: Finding): Promise<UnmanagedTable[]> {
@@ -268,7 +283,8 @@ export async function inspectDrift(client: pg.ClientBase, state: State, managed:
   const beside =
     others.length === 0 ? catalog.objects : await readObjects(client, place, [...state.collections.keys(), ...others]);
   const managedTables = new Map([...tables].filter(([name]) => state.collections.has(name)));
-  return { state, schema, tables, managed: managedTables, renamed, drifted, unmanaged, beside };
+  const owner = objectsOwnerOf(client);
+  return { state, schema, owner, tables, managed: managedTables, renamed, drifted, unmanaged, beside };
 }
 
 function* driftedTables(
@@ -311,10 +327,10 @@ function undesiredTable(table: string, differences: readonly Difference[]): Tabl
 }
 
 function missingTable(finding: Finding, node: CollectionNode, differences: readonly Difference[]): TableDrift {
-  const { state, schema, renamed } = finding;
+  const { state, schema, owner, renamed } = finding;
   const table = node.collection.collection;
   const other = renamed.get(table);
-  const repair = repairOfAll(withoutNoOps(planForMissing(state, node, schema), node, finding));
+  const repair = repairOfAll(withoutNoOps(planForMissing(state, node, { schema, owner }), node, finding));
   if (other === undefined) {
     return {
       table,
@@ -362,10 +378,22 @@ function differentTable(finding: Repairable, node: CollectionNode, { there, diff
     differences: differences
       .filter(({ field, member }) => !(member === 'column' && again.has(field ?? '')))
       .map((each) => {
+        if (each.member === OWNER && finding.owner !== undefined) return ownerDifference(finding, finding.owner, each);
         const column = each.member === 'column' ? renamed.get(each.field ?? '') : undefined;
         return column === undefined ? driftDifference(each, plan, node) : renamedColumn(finding, each, column);
       }),
   };
+}
+
+/** The log contains no owner, so only the database can change. */
+function ownerDifference(
+  { state, schema }: Finding,
+  owner: string,
+  { collection, expected, found }: Difference,
+): DriftDifference {
+  const text = sql`ALTER TABLE ${tableIn(state, collection, schema)} OWNER TO ${ident(owner)}`;
+  const statement = { sql: text, summary: `set the owner of table ${collection} to ${owner}`, drops: false };
+  return { member: OWNER, expected, found, repair: { database: [statement], log: [] } };
 }
 
 interface RenamedTable extends ExistingTable {
@@ -388,7 +416,7 @@ function repairPlanOf(finding: Repairable, node: CollectionNode, there: RenamedT
   const kept = convertDriftedTable(finding, { table: rest, like: node, differences });
   const withNamedNeeds = ({ value }: typeof all): ConvertedTable => withNeeds(value, node, { added: false });
   const entries = { all: withNamedNeeds(all), rest: withNamedNeeds(kept.ok ? kept : all), statements };
-  const plan = planForDifferent(state, node, entries, schema);
+  const plan = planForDifferent(state, node, entries, finding);
   for (const part of listTableParts(node.collection.schema)) loose.add(part);
   const needed = withoutNoOps(plan, node, finding);
   return { ...needed, statements: needed.statements.map((each) => withInheritors(each, finding)), loose };

@@ -2,14 +2,17 @@
 import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
+import { objectsOwnerOf } from '../../postgres/client.js';
 import { lockObjects, readObjects } from '../../projector/catalog/managed-objects.js';
 import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
 import type { CatalogObject, ObjectFacts } from '../../projector/ddl/catalog-object.js';
+import { kindWords, setOwner } from '../../projector/ddl/object-statements.js';
 import { planObjects } from '../../projector/ddl/objects.js';
 import { type Sql, ident, objectTail, qualified, sql } from '../../projector/ddl/sql.js';
 import { requestOf } from '../../projector/online/copy.js';
 import type { Difference } from '../../projector/verify/difference.js';
 import { verifyCatalogObjects } from '../../projector/verify/objects.js';
+import { OWNER } from '../../projector/verify/properties.js';
 import type { ObjectEvent } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { type ObjectName, type SchemaObject, isSequence, objectKey } from '../../schema/model/objects.js';
@@ -24,7 +27,7 @@ import { toShownRepair } from './repair-plan.js';
 interface ObjectFinding {
   views: ObjectFacts;
   /** The differences of each object, by its key. */
-  drifted: ReadonlyMap<string, Difference[]>;
+  drifted: Map<string, Difference[]>;
 }
 
 /** Must be called in a transaction that holds the log's lock. The transaction is unchanged afterwards. */
@@ -44,13 +47,22 @@ interface DetectedObjects {
 }
 
 /** Must be called in a transaction that holds the log's lock. */
-export async function findObjectDrift(client: pg.ClientBase, state: State, schema: string): Promise<DetectedObjects> {
-  const finding = await inspectObjects(client, state, schema);
-  const { views, drifted } = finding;
-  const actual = actualState(state, finding);
+export async function findObjectDrift(
+  client: pg.ClientBase,
+  { state, schema, owners }: { state: State; schema: string; owners: readonly Difference[] },
+): Promise<DetectedObjects> {
+  const { views, drifted } = await inspectObjects(client, state, schema);
+  for (const owner of owners) {
+    if (owner.object !== undefined) {
+      const key = objectKey(owner.object as ObjectName);
+      drifted.set(key, [...(drifted.get(key) ?? []), owner]);
+    }
+  }
+  const actual = actualState(state, { views, drifted });
+  const owner = objectsOwnerOf(client);
   const objects = await mapYielding(
     [...drifted].sort(([a], [b]) => byName(a, b)),
-    ([key, differences]) => objectDrift({ state, actual, schema, views }, key, differences),
+    ([key, differences]) => objectDrift({ state, actual, schema, owner, views }, key, differences),
     createTimeSlice(),
   );
   const isNeeded = (view: CatalogObject): boolean => collectionsNeeding(state, view).length > 0;
@@ -93,6 +105,8 @@ interface Sides {
   state: State;
   actual: State;
   schema: string;
+  /** The role of OBJECTS_OWNER. */
+  owner: string | undefined;
   views: ObjectFacts;
 }
 
@@ -108,7 +122,7 @@ function objectDrift(sides: Sides, key: string, differences: readonly Difference
     kind: there === undefined ? 'missing' : 'different',
     differences: differences.map(({ member, expected, found }) => ({ member, expected, found })),
     repair: {
-      database: repairStatements(sides, object),
+      database: repairStatements(sides, object, differences),
       log: eventsBetween(state, draft.toState()).map(toRepairEvent),
     },
   };
@@ -124,16 +138,32 @@ function eventsBetween(from: State, to: State): ObjectEvent[] {
 }
 
 /** Returns the statements of a repair. Objects that use this object are dropped and created again. */
-function repairStatements({ actual, schema, views }: Sides, object: SchemaObject): ObjectDrift['repair']['database'] {
+function repairStatements(
+  { actual, schema, owner, views }: Sides,
+  object: SchemaObject,
+  differences: readonly Difference[],
+): ObjectDrift['repair']['database'] {
   const isMissing = !actual.objects.has(objectKey(object));
   const sequence = isSequence(object) && isMissing ? sequenceStatements(schema, object) : [];
   const before = sequence.length > 0 ? withObject(actual, { ...object, comment: null }) : actual;
   const after = withObject(before, object);
   const events = eventsBetween(before, after);
-  const { first, last } = planObjects({ before, after, events, schema, facts: views });
+  const { first, last } = planObjects({ before, after, events, schema, owner, facts: views });
   const kept = new Set((object.indexes ?? []).map(({ name }) => name));
   const losesIndex = views.get(objectKey(object))?.indexes?.some(({ name }) => !kept.has(name)) === true;
-  return [...sequence, ...first, ...last].map(({ sql, summary }) => toShownRepair({ sql, summary, drops: losesIndex }));
+  const isGiven = sequence.length > 0 || differences.some(({ member }) => member === OWNER);
+  const given =
+    owner !== undefined && isGiven
+      ? [
+          {
+            sql: setOwner(schema, object, owner),
+            summary: `set the owner of ${kindWords(object)} ${object.id} to ${owner}`,
+          },
+        ]
+      : [];
+  return [...sequence, ...first, ...last, ...given].map(({ sql, summary }) =>
+    toShownRepair({ sql, summary, drops: losesIndex }),
+  );
 }
 
 function withObject(state: State, object: SchemaObject): State {

@@ -115,15 +115,26 @@ export interface TableToRepair {
   statements: RepairPlan['statements'];
 }
 
+/** The default schema, and the role of OBJECTS_OWNER. */
+interface RepairTarget {
+  schema: string;
+  owner: string | undefined;
+}
+
 /** Plans the repair of an existing table that differs. */
-export function planForDifferent(state: State, node: CollectionNode, table: TableToRepair, schema: string): RepairPlan {
+export function planForDifferent(
+  state: State,
+  node: CollectionNode,
+  table: TableToRepair,
+  { schema, owner }: RepairTarget,
+): RepairPlan {
   const { collection } = node.collection;
   const there = nodeOf(node, table.rest);
   const key = repairKey(node, there, schema);
   const from = withNode(state, key?.there ?? there);
   const events = runToEnd(transition(from, state, [collection]));
   // A view that uses the table is repaired as an object of its own.
-  const { statements } = runToEnd(planBatch(from, events, schema, { objects: false }));
+  const { statements } = runToEnd(planBatch(from, events, schema, { objects: false, owner }));
   return {
     statements: [
       ...table.statements,
@@ -136,14 +147,14 @@ export function planForDifferent(state: State, node: CollectionNode, table: Tabl
 }
 
 /** Plans the repair of a missing table. */
-export function planForMissing(state: State, node: CollectionNode, schema: string): RepairPlan {
+export function planForMissing(state: State, node: CollectionNode, { schema, owner }: RepairTarget): RepairPlan {
   const { collection } = node.collection;
   const draft = new Draft(state);
   dropCollection(draft, state, collection);
   const without = { ...state, collections: state.collections.delete(collection) };
   const back = runToEnd(transition(without, state, [collection]));
   return {
-    statements: runToEnd(planBatch(without, back, schema, { objects: false })).statements.map((each) =>
+    statements: runToEnd(planBatch(without, back, schema, { objects: false, owner })).statements.map((each) =>
       toRepair(each, null),
     ),
     events: runToEnd(transition(state, draft.toState(), draft.touched)),

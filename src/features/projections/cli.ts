@@ -76,7 +76,7 @@ async function rebuildInto(
   into: string,
 ): Promise<ExitCode> {
   const { head } = await projections.list();
-  const { schema, schemas, serviceSchema } = invocation.config();
+  const { schema, schemas, serviceSchema, objectsOwner } = invocation.config();
   await checkReplay({ pages: readUnerased(pool, head), tables: 'every-event', schema, schemas });
   const progress = createProgress(invocation.terminal, 'replaying');
   const documents = gatherDocuments();
@@ -85,6 +85,7 @@ async function rebuildInto(
     schema,
     schemas,
     serviceSchema,
+    objectsOwner,
     pages: withDocuments(pool, readUnerased(pool, head), documents.add),
     documents: documents.take,
     tables: 'every-event',

@@ -8,6 +8,7 @@ import type { State } from '../../schema/model/state.js';
 import type { IndexProjection } from '../../projector/indexes/index.js';
 import { type Verification, verify, type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { INDEX_PROJECTION } from '../../projector/verify/pending-indexes.js';
+import { findOtherOwners } from '../../projector/verify/properties.js';
 import { CHANGES_PROJECTION, type RebuiltChanges, rebuildChanges } from '../change-requests/rows.js';
 import { type RebuiltTrash, TRASH_PROJECTION, rebuildTrash } from '../trash/rows.js';
 import { type Progress, type RebuiltMetadata, rebuildMetadataRows } from '../../projector/metadata/rebuild.js';
@@ -174,7 +175,11 @@ export async function rebuildTables(lock: LogLock, schema: string, objects?: boo
         position: head.position,
         made: made.map(({ summary }) => summary),
         left: left.map(({ summary, reason }) => ({ statement: summary, reason })),
-        differences: [...(await verifyCatalog(client, state, schema)), ...beside],
+        differences: [
+          ...(await verifyCatalog(client, state, schema)),
+          ...beside,
+          ...(await findOtherOwners(client, state, { schema, objects: objects === true })),
+        ],
       };
     },
     { altersTables: true },

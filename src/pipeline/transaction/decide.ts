@@ -213,7 +213,9 @@ async function planObjectsAndTables(
   // A process without OBJECTS=on, such as a command of dps, must not leave the views of another process behind.
   const objects = isManaging || !state.objects.isEmpty() || objectEvents.length > 0;
   const facts = await readObjectFacts(client, { state, events, schema });
-  const { statements, after, problems } = await runYielding(planBatch(state, events, schema, { facts, objects }));
+  const { statements, after, problems } = await runYielding(
+    planBatch(state, events, schema, { facts, objects, owner: options.objectsOwner }),
+  );
   if (isOutOfScope({ before: state, after, events }, scope)) return outOfScope();
   if (scope !== undefined && recreatesOutside(statements, [state, after], scope)) return outOfScope();
   return problems.length > 0 ? { kind: 'refused', problems } : { kind: 'drafted', statements, after, facts };

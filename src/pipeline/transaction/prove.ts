@@ -1,9 +1,15 @@
 /* Compares the database after a change that will be rolled back with the log, and with the database before the change. */
 import type pg from 'pg';
+import { objectsOwnerOf } from '../../postgres/client.js';
 import { sendBatch } from '../../postgres/exchange.js';
 import { areEquivalent } from '../../projector/verify/objects.js';
 import { verify, type Difference } from '../../projector/verify/index.js';
-import { type ChangedProperty, findChangedProperties, readProperties } from '../../projector/verify/properties.js';
+import {
+  type ChangedProperty,
+  OWNER,
+  findChangedProperties,
+  readProperties,
+} from '../../projector/verify/properties.js';
 import { changesObjects } from '../../schema/fold/event-schemas.js';
 import { isConsequence } from '../../schema/model/events.js';
 import { type Definition, KINDS, type ObjectKind } from '../../schema/model/objects.js';
@@ -29,6 +35,7 @@ export async function startProof(
   const [privileges, tableOptions] = [idsOf('privileges'), idsOf('table_options')];
   const read = () => readProperties(client, { schema, schemas, privileges, tableOptions });
   const before = await read();
+  const roles = await readRoles(client);
   return async ({ done, statements }) => {
     await sendBatch(client, statements);
     const differences = await compare(done.state);
@@ -36,11 +43,27 @@ export async function startProof(
       differences: differences.filter((each) => !known.has(JSON.stringify(each))),
       properties: [
         ...(await findRewrittenDefinitions(client, done)),
-        ...(await findChangedProperties(before, await read())),
+        ...(await findChangedProperties(before, await read())).filter((each) => !isHandedOver(each, roles)),
       ],
     };
   };
 }
+
+type Roles = Pick<ChangedProperty, 'before' | 'after'>;
+
+/** Returns the role of the connection and the role of OBJECTS_OWNER as PostgreSQL prints them. */
+async function readRoles(client: pg.ClientBase): Promise<Roles> {
+  const owner = objectsOwnerOf(client);
+  const { rows } = await client.query<Roles>(
+    'SELECT pg_catalog.quote_ident(current_user::text) AS before, pg_catalog.quote_ident($1::text) AS after',
+    [owner ?? null],
+  );
+  return rows[0] ?? { before: null, after: null };
+}
+
+/** True if a change gave an object of the service to the role of OBJECTS_OWNER, as every change does that creates it again. */
+const isHandedOver = ({ property, before, after }: ChangedProperty, roles: Roles): boolean =>
+  property === OWNER && before === roles.before && after === roles.after;
 
 /** Returns the definitions that changed although the batch renames nothing, the only reason for which PostgreSQL rewrites definitions. */
 async function findRewrittenDefinitions(

@@ -13,12 +13,15 @@ const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;
 /** SQL for the keywords that follow ALTER for the kind of view. */
 const ALTER = sql`CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END`;
 
-/** SQL that revokes default privileges of this account. They would add grants that the dropped view did not have. */
+/**
+ * SQL that revokes default privileges of this account, and of the owner, who creates materialized views. They would add
+ * grants that the dropped view did not have.
+ */
 const REVOKED = sql`
   SELECT 0 AS rank, pg_catalog.format('REVOKE ALL ON TABLE %s FROM %s', ${NAME},
            CASE g.grantee WHEN 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(g.grantee)::text) END) AS text
     FROM (SELECT DISTINCT x.grantee FROM pg_catalog.pg_default_acl d, pg_catalog.aclexplode(d.defaclacl) x
-           WHERE d.defaclobjtype = 'r' AND d.defaclrole = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
+           WHERE d.defaclobjtype = 'r' AND d.defaclrole IN (c.relowner, (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user))
              AND d.defaclnamespace IN (0::oid, c.relnamespace)) g
    WHERE g.grantee <> c.relowner`;
 

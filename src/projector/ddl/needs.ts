@@ -6,6 +6,7 @@ import { needLabel, needsOfNode, ownerOf, schemaOfNeed } from '../../schema/mode
 import { type DatabaseObject, type Change, type Costs, type Step, step } from './step.js';
 import {
   type Sql,
+  block,
   ident,
   qualified,
   sql,
@@ -167,6 +168,8 @@ interface CreateNeed {
   old?: Need | undefined;
   /** True if an existing object must match `need`. */
   isCompared: boolean;
+  /** The role that owns the new object. Absent or null for the role of the connection. */
+  owner?: string | null | undefined;
 }
 
 /**
@@ -174,13 +177,14 @@ interface CreateNeed {
  * once only if no subtransaction created the type.
  */
 export function createNeed(creation: CreateNeed): Sql {
-  const { need, schema } = creation;
+  const { need, schema, owner } = creation;
   // The extension's types and functions are found through public, which is in every search path.
   if (need.kind === 'extension') return sql`CREATE EXTENSION IF NOT EXISTS ${ident(need.name)}`;
   const name = nameOf(need, schema);
   const otherwise = [...changeNeed(need, name, creation.old), ...comparison(need, name, creation)];
+  const given = owner == null ? sql`` : sql` ALTER ${WORDS[need.kind]} ${name} OWNER TO ${ident(owner)};`;
   const rest = otherwise.length === 0 ? sql`` : sql` ELSE ${join(otherwise, sql` `)}`;
-  const body = sql`BEGIN IF ${FOUND[need.kind]}(${literal(name)}) IS NULL THEN ${create(need, name)};${rest} END IF; END`;
+  const body = sql`BEGIN IF ${FOUND[need.kind]}(${literal(name)}) IS NULL THEN ${create(need, name)};${given}${rest} END IF; END`;
   return sql`DO ${literal(body)}`;
 }
 
@@ -190,6 +194,13 @@ export const changesExistingObject = ({ need, schema, old }: Pick<CreateNeed, 'n
 
 /** Returns the qualified name of an object. @param schema the default schema */
 const nameOf = (need: Need, schema: string): Sql => qualified(schemaOfNeed(need) ?? schema, need.name);
+
+const WORDS: Record<CreatableNeed['kind'], Sql> = {
+  collation: sql`COLLATION`,
+  enum: sql`TYPE`,
+  domain: sql`DOMAIN`,
+  sequence: sql`SEQUENCE`,
+};
 
 const FOUND: Record<CreatableNeed['kind'], Sql> = {
   collation: sql`pg_catalog.to_regcollation`,
@@ -279,7 +290,8 @@ export function createNeeds(change: Change, needs: readonly Need[]): Step[] {
     const { old, isUnchanged } = change.needs.record(need, collection);
     if (isUnchanged) return [];
     const { isCompared } = change.needs;
-    const text = createNeed({ need, schema: change.schema, table: tableOf(change), old, isCompared });
+    const { schema, owner } = change;
+    const text = createNeed({ need, schema, owner, table: tableOf(change), old, isCompared });
     const costs: Costs = {
       object: needObject(need),
       ...(changesExistingObject({ need, schema: change.schema, old }) ? { drops: droppedChecks(need, old) } : ENSURES),
@@ -310,13 +322,23 @@ function costsOf(need: Need, old: Need | undefined): Costs {
   return isChanged ? { lock: 'SHARE', may_fail: true, lock_entries: 20 } : { lock: 'none', lock_entries: 5 };
 }
 
+/** PL/pgSQL that gives a sequence the owner of a table. PostgreSQL requires this before a column can own the sequence. */
+const giveLike = (sequence: Sql, table: Sql): Sql =>
+  sql`EXECUTE pg_catalog.format('ALTER SEQUENCE %s OWNER TO %I', ${literal(sequence)}, (SELECT pg_catalog.pg_get_userbyid(c.relowner)
+      FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid));`;
+
 /** Assigns sequences to the columns that own them. */
 export function ownSequences(change: Change, needs: readonly Need[]): Step[] {
   const { collection } = change.event;
   return needs.flatMap((need) => {
     if (need.kind !== 'sequence' || need.owned_by === undefined) return [];
     const column = sql`${tableOf(change)}.${ident(need.owned_by)}`;
-    const text = sql`ALTER SEQUENCE ${nameOf(need, change.schema)} OWNED BY ${column}`;
+    const sequence = nameOf(need, change.schema);
+    const assign = sql`ALTER SEQUENCE ${sequence} OWNED BY ${column}`;
+    const text =
+      change.owner == null
+        ? assign
+        : sql`DO ${block(sql`BEGIN ${giveLike(sequence, tableOf(change))} ${assign}; END`)}`;
     const summary = `set the owner of sequence ${need.name} to ${collection}.${need.owned_by}`;
     return [step(text, summary, { object: needObject(need), ensures: 'owner', lock: 'none' })];
   });

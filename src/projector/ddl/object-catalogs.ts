@@ -38,6 +38,8 @@ interface CatalogRows {
   printed: Sql;
   /** The name of the relation or function, or of the table of the object. */
   relation: Sql;
+  /** The oid of the owner. Null if the object belongs to its table. */
+  owner: Sql | null;
   /** The row of pg_depend that lists what the object uses. Null if it only uses its table. */
   depender: { catalog: string; oid: Sql } | null;
 }
@@ -52,6 +54,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: sql`c.relname`,
     printed: sql`pg_catalog.pg_get_viewdef(c.oid)`,
     relation: sql`c.relname`,
+    owner: sql`c.relowner`,
     depender: { catalog: 'pg_rewrite', oid: sql`r.oid` },
   },
   pg_proc: {
@@ -60,6 +63,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: ROUTINE_ID,
     printed: ROUTINE_TAIL,
     relation: sql`p.proname`,
+    owner: sql`p.proowner`,
     depender: { catalog: 'pg_proc', oid: sql`p.oid` },
   },
   pg_trigger: {
@@ -68,6 +72,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: TRIGGER_ID,
     printed: TRIGGER_QUERY,
     relation: sql`c.relname`,
+    owner: null,
     depender: { catalog: 'pg_trigger', oid: sql`t.oid` },
   },
   pg_policy: {
@@ -76,6 +81,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: POLICY_ID,
     printed: POLICY_TAIL,
     relation: sql`c.relname`,
+    owner: null,
     depender: { catalog: 'pg_policy', oid: sql`policy.oid` },
   },
   row_security: {
@@ -84,6 +90,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: sql`c.relname`,
     printed: ROW_SECURITY_TAIL,
     relation: sql`c.relname`,
+    owner: null,
     depender: null,
   },
   pg_statistic_ext: {
@@ -92,6 +99,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: sql`s.stxname`,
     printed: STATISTICS_TAIL,
     relation: sql`c.relname`,
+    owner: sql`s.stxowner`,
     depender: { catalog: 'pg_statistic_ext', oid: sql`s.oid` },
   },
   pg_rewrite: {
@@ -100,6 +108,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: RULE_ID,
     printed: RULE_QUERY,
     relation: sql`c.relname`,
+    owner: null,
     depender: { catalog: 'pg_rewrite', oid: sql`r.oid` },
   },
   privileges: {
@@ -108,6 +117,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: PRIVILEGES_ID,
     printed: sql`granted.list`,
     relation: sql`granted.name`,
+    owner: null,
     depender: null,
   },
   table_options: {
@@ -116,6 +126,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: sql`c.relname`,
     printed: TABLE_OPTIONS_TAIL,
     relation: sql`c.relname`,
+    owner: null,
     depender: null,
   },
   pg_sequence: {
@@ -124,6 +135,7 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     id: sql`c.relname`,
     printed: SEQUENCE_TAIL,
     relation: sql`c.relname`,
+    owner: sql`c.relowner`,
     depender: null,
   },
 };

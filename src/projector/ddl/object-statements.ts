@@ -8,6 +8,7 @@ import {
   type ObjectName,
   type SchemaObject,
   isFreeOnTable,
+  isOnTable,
   isSequence,
   kindWithLabel,
   objectLabel,
@@ -149,13 +150,20 @@ export interface Creation {
 
 export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
 
-/**
- * @param schema the default schema
- * @param changed names of columns that changed
- */
-export function createStatements(schema: string, creation: Creation, changed: ReadonlySet<string>): Statement[] {
+/** The default schema, and the role that owns new objects. Absent or null for the role of the connection. */
+interface ObjectTarget {
+  schema: string;
+  owner?: string | null | undefined;
+}
+
+/** @param changed names of columns that changed */
+export function createStatements(
+  { schema, owner }: ObjectTarget,
+  creation: Creation,
+  changed: ReadonlySet<string>,
+): Statement[] {
   if (creation.object.kind === 'privileges') return grantStatements(schema, creation);
-  if (creation.object.kind !== 'table_options') return creationStatements(schema, creation);
+  if (creation.object.kind !== 'table_options') return creationStatements({ schema, owner }, creation);
   const { object, isNew, replaces: before, index } = creation;
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
   return optionStatements(setTableOptions(schema, { before, object }, changed), statement);
@@ -173,7 +181,7 @@ function grantStatements(schema: string, { object, isNew, replaces, index }: Cre
   return steps.map(([text, summary]) => statement(text, summary, PRIVILEGES_LOCK));
 }
 
-function creationStatements(schema: string, creation: Creation): Statement[] {
+function creationStatements({ schema, owner }: ObjectTarget, creation: Creation): Statement[] {
   const { object, known, isNew, isChanged, replaces, index } = creation;
   const name = qualified(schema, objectNameParts(object).name);
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
@@ -183,8 +191,13 @@ function creationStatements(schema: string, creation: Creation): Statement[] {
     statement(restoringStatement(text), `restore privileges and settings of ${object.id}`);
   const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`, COMMENT_LOCK);
   const verb = isNew && replaces === null ? 'create' : isChanged ? 'change' : 'recreate';
+  const create = statement(
+    creationSql(schema, creation),
+    `${verb} ${kindWords(object)} ${object.id}`,
+    creationLock(creation),
+  );
   return [
-    statement(creationSql(schema, creation), `${verb} ${kindWords(object)} ${object.id}`, creationLock(creation)),
+    ...createFor(owner, { schema, creation, create, statement }),
     ...kept.restoring.map(restore),
     ...enableAfterCreation(schema, creation, statement),
     ...(object.comment === kept.comment ? [] : [comment]),
@@ -194,6 +207,39 @@ function creationStatements(schema: string, creation: Creation): Statement[] {
     ]),
   ];
 }
+
+interface OwnedCreation {
+  schema: string;
+  creation: Creation;
+  create: Statement;
+  statement: MakeStatement;
+}
+
+/**
+ * Returns the statements that create an object of another role. The role gets it afterwards: creating it as that role
+ * would require more privileges, and would not confine its code, which can run RESET ROLE. PostgreSQL runs the query of a
+ * materialized view at once, and prevents RESET ROLE while it does, so that role creates it. An object of a third role
+ * stays with that role.
+ */
+function createFor(owner: ObjectTarget['owner'], { schema, creation, create, statement }: OwnedCreation): Statement[] {
+  const { object, known, replaces } = creation;
+  if (owner == null || replaces !== null || isOnTable(object)) return [create];
+  if (object.kind === 'materialized_view') {
+    const role = ident(owner);
+    const summary = `create materialized view ${object.id} as ${owner}`;
+    const back = `return to the role of the service after ${object.id}`;
+    return [statement(sql`SET LOCAL ROLE ${role}`, summary), create, statement(sql`RESET ROLE`, back)];
+  }
+  if (known?.restoring.some((text) => RESTORES_OWNER.test(text)) === true) return [create];
+  const lock = isFreeOnTable(object) ? COMMENT_LOCK : undefined;
+  const summary = `set the owner of ${kindWords(object)} ${object.id} to ${owner}`;
+  return [create, statement(setOwner(schema, object, owner), summary, lock)];
+}
+
+const RESTORES_OWNER = /^ALTER .* OWNER TO (?:"(?:[^"]|"")+"|\w+)$/s;
+
+export const setOwner = (schema: string, object: ObjectName, owner: string): Sql =>
+  sql`ALTER ${kindSql(object.kind)} ${objectSql(schema, object)} OWNER TO ${ident(owner)}`;
 
 function creationLock({ object, replaces }: Creation): LockedTable['lock'] | undefined {
   if (object.kind === 'trigger') return 'SHARE ROW EXCLUSIVE';

@@ -55,6 +55,8 @@ export interface ObjectChange {
   after: State;
   events: readonly LogEvent[];
   schema: string;
+  /** The role of OBJECTS_OWNER. Absent or null if objects belong to the role of the connection. */
+  owner?: string | null | undefined;
   /** Absent if there is no database, or if it contains no object. */
   facts: ObjectFacts | undefined;
 }
@@ -123,7 +125,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
       isKept,
     });
   };
-  const create = (creation: Creation): Statement[] => createStatements(change.schema, creation, altered.names);
+  const create = (creation: Creation): Statement[] => createStatements(change, creation, altered.names);
   const { early, sequences, others } = splitCreations(after, creationOrder(change, causes, dropped));
   return {
     ...withTableLocks(change, {

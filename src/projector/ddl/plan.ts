@@ -39,7 +39,7 @@ import { changeExtras, completeTable, keepDefinitions, refuseWithPartitions } fr
 import { typeIdentitySequence } from './identity-sequence.js';
 import { createNeeds } from './needs.js';
 import { columnComment, countFromRows, isCounting, tableOf } from './keys-and-indexes.js';
-import { type Sql, literal, sql } from './sql.js';
+import { type Sql, handOver, ident, literal, sql } from './sql.js';
 
 /** Set if the batch is a slice of a log that is replayed into an empty database. */
 interface ReplaySlice {
@@ -64,6 +64,8 @@ interface PlanOptions {
   facts?: ObjectFacts | undefined;
   /** False on an instance that does not manage objects other than tables. */
   objects?: boolean;
+  /** The role of OBJECTS_OWNER, which owns what the batch creates. */
+  owner?: string | null | undefined;
 }
 
 /** Returns the statements of a batch in execution order, and the state after it. */
@@ -71,7 +73,7 @@ export function* planBatch(
   state: State,
   events: readonly LogEvent[],
   schema: string,
-  { replaying, facts, objects = true }: PlanOptions = {},
+  { replaying, facts, objects = true, owner }: PlanOptions = {},
 ): Resumable<BatchPlan> {
   const needs = batchNeeds(state, replaying === undefined);
   const createdAt = new Map<string, number>();
@@ -91,7 +93,7 @@ export function* planBatch(
     folding.add({ ...event, position });
     recordCreated(createdAt, event, { index, hasTrash });
     const after = folding.state();
-    changes.push({ event, index, position, hasTrash, before, after, schema, createdAt, needs });
+    changes.push({ event, index, position, hasTrash, before, after, schema, owner, createdAt, needs });
   }
   const statements = yield* planChanges(changes, replaying?.awaited);
   const after = folding.state();
@@ -99,7 +101,7 @@ export function* planBatch(
   const shared = { position, hasTrash, before: state, after, schema, createdAt, needs };
   statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, events, event, index })));
   if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
-  const { first, last, problems } = planObjects({ before: state, after, events, schema, facts });
+  const { first, last, problems } = planObjects({ before: state, after, events, schema, owner, facts });
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
 }
 
@@ -265,12 +267,31 @@ function planCollectionCreated(change: Change<'collection.created'>): Step[] {
   if (table === null) return [];
   const restored = readRestored(event.data);
   return restored !== undefined && change.hasTrash
-    ? restoreTable(change, node, restored)
+    ? [...restoreTable(change, node, restored), ...handOverTable(change)]
     : makeTable(change, node, table);
 }
 
+/** Sequences that columns own follow the table, and must have its owner when they are assigned. */
+function giveTable(change: Change<'collection.created'>): Step[] {
+  if (change.owner == null) return [];
+  const { collection } = change.event;
+  const text = sql`ALTER TABLE ${tableOf(change)} OWNER TO ${ident(change.owner)}`;
+  return [step(text, `set the owner of table ${collection} to ${change.owner}`, { lock: 'none' })];
+}
+
+/** A restored table that belonged to another role keeps its owner. */
+function handOverTable(change: Change<'collection.created'>): Step[] {
+  if (change.owner == null) return [];
+  const summary = `set the owner of table ${change.event.collection} to ${change.owner}`;
+  return [step(handOver(tableOf(change), change.owner), summary, { lock: 'ACCESS EXCLUSIVE' })];
+}
+
 function makeTable(change: Change<'collection.created'>, node: CollectionNode, table: TableSchema): Step[] {
-  const statements = [...createNeeds(change, table.extras?.needs ?? []), createTable(change, node)];
+  const statements = [
+    ...createNeeds(change, table.extras?.needs ?? []),
+    createTable(change, node),
+    ...giveTable(change),
+  ];
   if (table.comment !== null) statements.push(tableComment(change, table.comment));
   for (const field of node.fields.values()) {
     if (!hasColumn(field)) continue;

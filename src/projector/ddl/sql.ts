@@ -219,6 +219,16 @@ export function objectSql(schema: string, object: ObjectName): Sql {
   return sql`${own}(${object.kind === 'aggregate' && argumentTypes === '' ? sql`*` : types})`;
 }
 
+/**
+ * Returns a statement that gives a relation of this connection's role to another role. A relation of a third role stays.
+ * @param relation qualified
+ */
+export function handOver(relation: Sql, owner: string): Sql {
+  const body = sql`BEGIN IF (SELECT pg_catalog.pg_get_userbyid(c.relowner) FROM pg_catalog.pg_class c WHERE c.oid = ${literal(relation)}::regclass::oid) = current_user
+    THEN ALTER TABLE ${relation} OWNER TO ${ident(owner)}; END IF; END`;
+  return sql`DO ${block(body)}`;
+}
+
 /** A statement of the catalog that restores a property of an object that was dropped. */
 export const restoringStatement = createChecked('a statement that restores a property', restoringFault);
 

@@ -147,6 +147,8 @@ interface ChangeBy<E extends NewEvent> {
   before: State;
   after: State;
   schema: string;
+  /** The role that owns new tables. Absent or null if they belong to the role of the connection. */
+  owner?: string | null | undefined;
   /** For each collection, the index of the event of this batch that created its table. A restored table has rows. */
   createdAt: ReadonlyMap<string, number>;
   needs: BatchNeeds;

@@ -18,6 +18,7 @@ import { readColumnSpellings, removeEquivalent } from './equivalent-definitions.
 import { findRequestsInPreparation } from '../online/copy.js';
 import { verifyObjects } from './objects.js';
 import { readPendingIndexes } from './pending-indexes.js';
+import { findOtherOwners } from './properties.js';
 import { type LifetimeEnd, endsOf } from '../../log/lifetimes.js';
 import type { Queryable } from '../../postgres/pool.js';
 import {
@@ -67,6 +68,7 @@ export async function verify(
       ...(await verifyMetadata(client, state)),
       ...(await verifyCatalog(client, state, schema)),
       ...(await verifyObjects(client, state, { schema, inCatalog: objects })),
+      ...(await findOtherOwners(client, state, { schema, objects })),
       ...(await verifyTrash(client)),
       ...(await verifyChanges(client, state.position)),
       ...(await verifyAccounts(client)),

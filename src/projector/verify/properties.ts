@@ -1,10 +1,18 @@
-/* Reads properties that no event describes. A change must not alter them, even if it creates their object again. */
+/*
+ * Reads properties that no event describes. A change must not alter them, even if it creates their object again. The
+ * setting OBJECTS_OWNER determines the owner.
+ */
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
-import { PUBLIC } from '../../schema/model/objects.js';
+import { objectsOwnerOf } from '../../postgres/client.js';
+import { KINDS, PUBLIC } from '../../schema/model/objects.js';
+import { objectsInOrder } from '../../schema/model/order.js';
+import { type State, isFolder, locateTable, locationKey, schemasOf } from '../../schema/model/state.js';
 import { idOnRoutine, idOnTable } from '../ddl/object-sql.js';
-import { type Sql, literal, sql } from '../ddl/sql.js';
+import { OBJECT_CATALOGS, objectCatalogs } from '../ddl/object-catalogs.js';
+import { type Sql, join, literal, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';
+import type { Difference } from './difference.js';
 
 /** A property that a change altered. */
 export interface ChangedProperty {
@@ -211,3 +219,63 @@ function compareProperties({ object, properties: old }: ObjectProperties, now: O
     return before === after ? [] : [{ object, property, before, after }];
   });
 }
+
+/* Finds tables and objects that belong to another role than that of OBJECTS_OWNER. */
+
+/** $1 is the expected owner, $2 is the default schema, $3 are the managed schemas. Tables have the catalog ''. */
+const OTHER_OWNERS: Sql = join(
+  [
+    sql`SELECT '' AS catalog, n.nspname::text AS schema, c.relname::text AS id, pg_catalog.pg_get_userbyid(c.relowner)::text AS owner
+      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = ANY ($3::name[]) AND c.relkind IN ('r', 'p') AND pg_catalog.pg_get_userbyid(c.relowner) <> $1::name`,
+    ...objectCatalogs.flatMap((catalog): Sql[] => {
+      const { from, where, id, owner } = OBJECT_CATALOGS[catalog];
+      if (owner === null) return [];
+      return [
+        sql`SELECT ${literal(catalog)}, n.nspname::text, (${id})::text, pg_catalog.pg_get_userbyid(${owner})::text
+      FROM ${from} WHERE n.nspname = $2::name AND ${where} AND pg_catalog.pg_get_userbyid(${owner}) <> $1::name`,
+      ];
+    }),
+  ],
+  sql`
+    UNION ALL `,
+);
+
+/**
+ * Returns a difference for each managed table and object that belongs to another role. Empty without OBJECTS_OWNER.
+ * @param objects false on an instance that does not manage objects other than tables
+ */
+export async function findOtherOwners(
+  client: Pick<pg.ClientBase, 'query'>,
+  state: State,
+  { schema, objects }: { schema: string; objects: boolean },
+): Promise<Difference[]> {
+  const expected = objectsOwnerOf(client);
+  if (expected === undefined) return [];
+  const { rows } = await client.query<Record<'catalog' | 'schema' | 'id' | 'owner', string>>(OTHER_OWNERS, [
+    expected,
+    schema,
+    schemasOf(state, schema),
+  ]);
+  if (rows.length === 0) return [];
+  const owners = new Map(
+    rows.map(({ catalog, owner, ...at }) => [`${catalog}\0${locationKey(at.schema, at.id)}`, owner]),
+  );
+  const where = { where: 'catalog', member: OWNER, expected } as const;
+  const differences: Difference[] = [];
+  const slice = createTimeSlice();
+  for (const [collection, node] of state.collections) {
+    if (slice.isOver()) await slice.yield();
+    const at = locateTable(state, collection, schema);
+    const found = isFolder(node) ? undefined : owners.get(`\0${locationKey(at.schema, at.name)}`);
+    if (found !== undefined) differences.push({ ...where, collection, found });
+  }
+  for (const { kind, id } of objects ? objectsInOrder(state) : []) {
+    const found = owners.get(`${KINDS[kind].catalog}\0${locationKey(schema, id)}`);
+    if (found !== undefined) differences.push({ ...where, collection: id, object: { kind, id }, found });
+  }
+  return differences;
+}
+
+/** The member of a difference about an owner. */
+export const OWNER = 'owner';

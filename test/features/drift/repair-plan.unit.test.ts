@@ -34,7 +34,7 @@ function actualTable(fields: Field[], relations: unknown[] = []): TableToRepair 
 }
 
 const planned = (table: TableToRepair) => {
-  const { statements, events } = planForDifferent(state, nodeOf(state), table, 'public');
+  const { statements, events } = planForDifferent(state, nodeOf(state), table, { schema: 'public', owner: undefined });
   return {
     statements: statements.map(({ sql, drops, field }) => [sql, drops, field]),
     events: events.map(({ type, collection, field }) => `${type} ${collection}.${field}`),
@@ -82,7 +82,9 @@ describe('the repair of a differing table', () => {
 
 describe('losses of a repair', () => {
   const dropsOf = (table: TableToRepair) =>
-    planForDifferent(state, nodeOf(state), table, 'public').statements.map(({ summary, drops }) => [summary, drops]);
+    planForDifferent(state, nodeOf(state), table, { schema: 'public', owner: undefined }).statements.map(
+      ({ summary, drops }) => [summary, drops],
+    );
   const unique = column('t.a', 'integer', { is_unique: true });
 
   it('are marked for rows, values and parts of the table', () => {
@@ -97,7 +99,12 @@ describe('losses of a repair', () => {
   it('are not marked for another representation of the whole table', () => {
     const withKey = actualTable([id, a], [relation]);
     const all = { ...withKey.all, collection: tableOf('t', { comment: 'c' }) };
-    const plan = planForDifferent(state, nodeOf(state), { ...withKey, all, rest: all }, 'public');
+    const plan = planForDifferent(
+      state,
+      nodeOf(state),
+      { ...withKey, all, rest: all },
+      { schema: 'public', owner: undefined },
+    );
     const { database, log } = repairOf(plan, undefined);
     expect(database.map(({ sql, drops }) => [sql, drops])).to.deep.equal([
       ['COMMENT ON TABLE "public"."t" IS NULL', false],
@@ -114,7 +121,7 @@ describe('the repair of a missing table', () => {
       { kind: 'sequence', name: 's', owned_by: 'a' },
     ];
     const needing = follow(initialState(), [created('t', [a], { extras: { needs } })]);
-    const { statements } = planForMissing(needing, nodeOf(needing), 'public');
+    const { statements } = planForMissing(needing, nodeOf(needing), { schema: 'public', owner: undefined });
     expect(
       statements.map((each) => [each.object.kind, each.object.name, 'ensures' in each && each.ensures]),
     ).to.deep.equal([
@@ -126,7 +133,7 @@ describe('the repair of a missing table', () => {
   });
 
   it('creates it, or removes it from the log', () => {
-    const { statements, events } = planForMissing(state, nodeOf(state), 'public');
+    const { statements, events } = planForMissing(state, nodeOf(state), { schema: 'public', owner: undefined });
     expect(statements.map(({ summary, field, drops }) => [summary, field, drops])).to.deep.equal([
       ['create table t', null, false],
       ['add a foreign key from t.a to other', null, false],
@@ -139,7 +146,10 @@ describe('the repair of a missing table', () => {
 });
 
 describe('a part of a repair', () => {
-  const plan = planForDifferent(state, nodeOf(state), actualTable([id, column('t.b', 'text')]), 'public');
+  const plan = planForDifferent(state, nodeOf(state), actualTable([id, column('t.b', 'text')]), {
+    schema: 'public',
+    owner: undefined,
+  });
 
   it('contains the statements of a field with its related events', () => {
     const summaries = (...about: Parameters<typeof repairOf>) => {
