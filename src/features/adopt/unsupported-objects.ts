@@ -4,7 +4,7 @@
  */
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
-import { ROUTINE_ID, ROUTINE_KIND } from '../../projector/ddl/object-sql.js';
+import { DEFAULT_PRIVILEGES, ROUTINE_ID, ROUTINE_KIND } from '../../projector/ddl/object-sql.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
@@ -120,7 +120,10 @@ SELECT w.relname::text, 'clustering', c.relname::text FROM requested w JOIN pg_c
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
 ORDER BY 1, 2, 3`;
 
-/** Finds standalone objects: functions, views, types and sequences of the schema, and extensions. */
+/** Default privileges that apply in all schemas. */
+const GLOBAL_DEFAULTS = 'global default privileges';
+
+/** Finds standalone objects: functions, views, types and sequences of the schema, default privileges and extensions. */
 const BESIDE: Sql = sql`
 WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
 belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
@@ -136,6 +139,9 @@ SELECT NULL, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized vie
   FROM pg_catalog.pg_class c JOIN place ON place.oid = c.relnamespace
   WHERE c.relkind IN ('v', 'm', 'f')
     AND ('pg_catalog.pg_class'::regclass::oid, c.oid) NOT IN (SELECT classid, objid FROM belongs)
+UNION ALL
+SELECT NULL, CASE WHEN d.defaclnamespace = 0::oid THEN ${literal(GLOBAL_DEFAULTS)} ELSE 'default privileges' END, ${DEFAULT_PRIVILEGES}
+  FROM pg_catalog.pg_default_acl d WHERE d.defaclnamespace = 0::oid OR d.defaclnamespace IN (SELECT oid FROM place)
 UNION ALL
 SELECT NULL, 'extension', extname FROM pg_catalog.pg_extension WHERE extname <> 'plpgsql'
 UNION ALL
@@ -187,7 +193,7 @@ export function readUnsupportedObjects(managed: ManagedTables, tables?: readonly
   );
 }
 
-/** Finds standalone objects. Names outside the default schema include the schema. Extensions belong to no schema. */
+/** Finds standalone objects. Names outside the default schema include the schema. Extensions and global defaults belong to no schema. */
 export function readUnlistedObjects(managed: ManagedTables): Reading<Note[]> {
   const ofSchema = (schema: string): Reading<Row[]> => ({
     queries: [{ text: BESIDE, values: [schema] }],
@@ -197,9 +203,10 @@ export function readUnlistedObjects(managed: ManagedTables): Reading<Note[]> {
     parts.flatMap(([schema, rows]) =>
       schema === managed.schema
         ? rows.map(toNote)
-        : rows.flatMap(([table, kind, name]) =>
-            kind === 'extension' ? [] : [toNote([table, kind, `${schema}.${name}`])],
-          ),
+        : rows.flatMap(([table, kind, name]) => {
+            if (kind === 'extension' || kind === GLOBAL_DEFAULTS) return [];
+            return [toNote([table, kind, kind === 'default privileges' ? name : `${schema}.${name}`])];
+          }),
     ),
   );
 }

@@ -10,6 +10,7 @@ import { unlimited } from '../../postgres/limits.js';
 import { ownTable } from '../../postgres/own-tables.js';
 import { IS_SHARED } from '../../projector/catalog/deletion-facts.js';
 import {
+  DEFAULT_PRIVILEGES,
   IS_PRIVILEGES,
   PRIVILEGES_FROM,
   PRIVILEGES_ID,
@@ -161,6 +162,9 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
    WHERE c.relkind = 'S' AND NOT 'sequence ' || c.relname = ANY ($4::text[])
      AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid
        AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.deptype IN ('a', 'i'))
+  UNION ALL
+  SELECT 'default privileges', ${DEFAULT_PRIVILEGES}, d.oid
+    FROM pg_catalog.pg_default_acl d WHERE d.defaclnamespace = 0::oid OR d.defaclnamespace IN (SELECT oid FROM own)
   UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}

@@ -252,3 +252,16 @@ export const IS_PRIVILEGES: Sql = sql`(granted.grantee <> granted.owner
     AND pg_catalog.pg_get_userbyid(granted.grantee) <> current_user)`;
 
 export const PRIVILEGES_ID: Sql = sql`granted.id`;
+
+/**
+ * SQL for the name of a row `d` of pg_default_acl: `tables of app in public: SELECT to editors`. A global row replaces the
+ * default, so it can also grant nothing. The privileges of the role itself are left out.
+ */
+export const DEFAULT_PRIVILEGES: Sql = sql`pg_catalog.format('%s of %s%s: %s',
+    CASE d.defaclobjtype WHEN 'r' THEN 'tables' WHEN 'S' THEN 'sequences' WHEN 'f' THEN 'functions' WHEN 'T' THEN 'types'
+      WHEN 'n' THEN 'schemas' ELSE 'large objects' END, pg_catalog.pg_get_userbyid(d.defaclrole),
+    (SELECT ' in ' || dn.nspname::text FROM pg_catalog.pg_namespace dn WHERE dn.oid = d.defaclnamespace),
+    coalesce((SELECT pg_catalog.string_agg(g.privileges || ' to ' || g.role, ', ' ORDER BY g.role) FROM (
+      SELECT CASE x.grantee WHEN 0::oid THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(x.grantee)::text END AS role,
+             pg_catalog.string_agg(x.privilege_type, ', ' ORDER BY x.privilege_type) AS privileges
+        FROM pg_catalog.aclexplode(d.defaclacl) x WHERE x.grantee <> d.defaclrole GROUP BY x.grantee) g), 'none'))`;

@@ -55,6 +55,31 @@ describe('POST /schema/adopt, GET /schema/drift', () => {
     expect(await api.ok('GET', '/projections/verify')).to.have.nested.property('data.ok', true);
   });
 
+  it('lists default privileges by name and keeps them', async () => {
+    await api.sql('ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT ON TABLES TO pg_monitor');
+    await api.sql('ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC');
+    const account = new URL(service.databaseUrl).username;
+    const { not_represented: notes } = await api.ok<Report>('POST', '/schema/adopt', { all: true });
+    expect(
+      notes
+        .filter(({ code }) => code.includes('DEFAULT'))
+        .map(({ table, kind, name, code }) => [table, kind, name, code]),
+    ).to.deep.equal([
+      [
+        null,
+        'default privileges',
+        `tables of ${account} in public: INSERT, SELECT to pg_monitor`,
+        'DEFAULT_PRIVILEGES_NOT_REPRESENTED',
+      ],
+      [null, 'global default privileges', `functions of ${account}: none`, 'GLOBAL_DEFAULT_PRIVILEGES_NOT_REPRESENTED'],
+    ]);
+    await api.ok('POST', '/collections', { collection: 'fresh', schema: {} });
+    expect(await api.sql(`SELECT count(*)::int AS rows FROM pg_default_acl`)).to.deep.equal([{ rows: 2 }]);
+    expect(await api.sql(`SELECT has_table_privilege('pg_monitor', 'fresh', 'INSERT') AS granted`)).to.deep.equal([
+      { granted: true },
+    ]);
+  });
+
   it('previews the adoption without changes', async () => {
     const report = await api.appends<Report>([], 'POST', '/schema/adopt?dry_run', { tables: ['people', 'pets'] });
     expect(report.events?.map(({ type, collection }) => `${type} ${collection}`)).to.deep.equal([
