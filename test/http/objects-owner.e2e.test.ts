@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createApi } from '../support/api.js';
 import { dps as runDps } from '../support/dps.js';
-import { type TestDatabase, asSuperuser, createDatabase, query } from '../support/postgres.js';
+import { type TestDatabase, asSuperuser, createDatabase, query, temporaryDirectory } from '../support/postgres.js';
 import { startService } from '../support/service.js';
 import { withService } from '../support/with-service.js';
 
@@ -307,6 +309,7 @@ describe('OBJECTS_OWNER', function () {
         ['theirs', OTHER],
         ['theirs_id_seq', OTHER],
       ]);
+      await backedUp();
       await repaired();
     });
 
@@ -349,6 +352,15 @@ describe('OBJECTS_OWNER', function () {
       await api.sql('DROP TABLE posts; DROP SEQUENCE numbers; DROP FUNCTION half; DROP MATERIALIZED VIEW ages');
       await repaired();
     });
+
+    /** Other owners do not prevent a backup, whose restore gives everything to the role. */
+    async function backedUp(): Promise<void> {
+      const directory = await temporaryDirectory();
+      const file = join(directory, 'owners.dps');
+      const { code, err } = await dps('backup', file);
+      await rm(directory, { recursive: true });
+      expect(code, err).to.equal(0);
+    }
 
     /** Repairs all drift. Everything then belongs to the role. */
     async function repaired(): Promise<void> {
