@@ -9,13 +9,15 @@ import type { Adoption, Problem, Drift } from '../../service/types.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { ReasonInput, useLacksReason } from '../../shared/form.js';
 import { groupBy } from '../../shared/items.js';
-import { Name, named } from '../../shared/name.js';
+import { Name } from '../../shared/name.js';
 import { useTitle } from '../../shared/page.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
-import { counted, abbreviate } from '../../shared/text.js';
+import { abbreviate } from '../../shared/text.js';
+import { messages } from './messages.js';
 import adoptClasses from './adopt.module.css';
 import classes from './page.module.css';
-import { locale } from '../../shared/language.js';
+
+const { adopt: texts } = messages;
 
 /**
  * Shows why tables could not be adopted. Other errors, and errors without a table, are shown as usual.
@@ -26,7 +28,7 @@ function AdoptionRefusal({ error, tables }: { error: Error; tables: readonly str
   const at = problems.map((problem) => tableOf(problem, tables));
   if (at.every((table) => table === undefined)) return <ProblemAlert error={error} />;
   return (
-    <Alert color="red" role="alert" title="No table was adopted">
+    <Alert color="red" role="alert" title={texts.refused}>
       {problems.map(({ message }, index) => (
         <Text size="sm" key={message}>
           {at[index] !== undefined && (
@@ -55,19 +57,19 @@ function tableOf({ extensions: { path, collection } }: Problem, tables: readonly
  * adoption. Shows a message if no table is left.
  */
 export function AdoptTab() {
-  useTitle('Adopt · Operations');
+  useTitle(messages.titleOf(messages.tabs.adopt));
   const unmanaged = useQuery(unmanagedQuery());
   const isAdmin = useRole() === 'admin';
   const [adopted, setAdopted] = useState<Adoption | null>(null);
-  if (!isAdmin) return <Text c="dimmed">Only admins can adopt tables.</Text>;
+  if (!isAdmin) return <Text c="dimmed">{texts.onlyAdmins}</Text>;
   return (
     <Stack>
       {adopted !== null && (
-        <Alert color="teal" title={named`${counted(adopted.adopted.length, 'table')} adopted`}>
+        <Alert color="teal" title={texts.adopted(adopted.adopted.length)}>
           <AdoptionReport adoption={adopted} />
         </Alert>
       )}
-      <QueryResult query={unmanaged} label="Loading unmanaged tables">
+      <QueryResult query={unmanaged} label={texts.loading}>
         {(tables) => (tables.length === 0 ? <NoTables /> : <Choice tables={tables} onAdopted={setAdopted} />)}
       </QueryResult>
     </Stack>
@@ -76,9 +78,9 @@ export function AdoptTab() {
 
 const NoTables = () => (
   <div className={classes.empty}>
-    <Text fw={600}>No unmanaged tables</Text>
+    <Text fw={600}>{texts.none}</Text>
     <Text size="sm" mt={4}>
-      Tables that someone creates directly in the database appear here. You can adopt them as collections.
+      {texts.aboutNone}
     </Text>
   </div>
 );
@@ -115,25 +117,23 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
   const shown = matching.map(({ table }) => table);
   const error = take.error ?? trial.error;
   return (
-    <section className={classes.part} aria-label="Unmanaged tables">
+    <section className={classes.part} aria-label={texts.unmanaged}>
       <Text size="sm" c="dimmed" mb="md">
-        Adopting does not change the table. Its columns become fields and its foreign keys become relations. The service
-        records all later changes in the event log. The row counts are PostgreSQL estimates.
+        {texts.about}
       </Text>
       <Group gap="sm" align="flex-end">
         <TextInput
           flex="1 1 200px"
-          label="Filter"
-          placeholder="Part of the name"
+          label={texts.filter}
+          placeholder={texts.partOfName}
           value={filter}
           onChange={(event) => setFilter(event.currentTarget.value)}
         />
         <Button variant="default" onClick={() => choose([...new Set([...chosen, ...shown])])}>
-          Select {shown.length === tables.length ? 'all' : 'these'} {shown.length}
+          {shown.length === tables.length ? texts.selectAll(shown.length) : texts.selectThese(shown.length)}
         </Button>
         <Button variant="subtle" disabled={chosen.length === 0} onClick={() => choose([])}>
-          {' '}
-          Clear selection{' '}
+          {texts.clearSelection}
         </Button>
       </Group>
       <TableChoice tables={tables} shown={matching} chosen={chosen} onChoose={choose} />
@@ -147,14 +147,14 @@ function Choice({ tables, onAdopted }: ChoiceProps) {
           loading={trial.isPending}
           onClick={() => trial.mutate()}
         >
-          Dry run
+          {texts.dryRun}
         </SteadyButton>
         <SteadyButton
           disabled={!trial.isSuccess || lacksReason}
           loading={take.isPending}
           onClick={() => take.mutate(chosen)}
         >
-          Adopt {chosen.length > 0 && counted(chosen.length, 'table')}
+          {chosen.length > 0 ? texts.submitTables(chosen.length) : texts.submit}
         </SteadyButton>
       </Group>
       <div role="status" className={classes.detail}>
@@ -213,7 +213,7 @@ function TableChoice({ tables, shown, chosen, onChoose }: TableChoiceProps) {
         <li key={table}>
           <Checkbox
             label={<Name of={table} />}
-            description={descriptionOf({
+            description={texts.rows({
               rows,
               partitions: below.length,
               parent: nested.has(parent) ? undefined : parent,
@@ -221,39 +221,23 @@ function TableChoice({ tables, shown, chosen, onChoose }: TableChoiceProps) {
             checked={among.has(table)}
             onChange={() => toggle(table)}
           />
-          {below.length > 0 && <ul aria-label={named`Partitions of ${table}`}>{lines(below)}</ul>}
+          {below.length > 0 && <ul aria-label={texts.partitionsOf(table)}>{lines(below)}</ul>}
         </li>
       );
     });
   return (
     <>
-      <ul className={adoptClasses.tables} aria-label="Tables">
+      <ul className={adoptClasses.tables} aria-label={texts.tables}>
         {lines(nested.get(undefined) ?? [])}
       </ul>
       {shown.length > MAX_TABLES_SHOWN && (
         <Text size="sm" c="dimmed">
-          and {(shown.length - MAX_TABLES_SHOWN).toLocaleString(locale)} more. Use the filter to find them.
+          {texts.more(shown.length - MAX_TABLES_SHOWN)}
         </Text>
       )}
     </>
   );
 }
-
-interface TableDescription {
-  rows: number | null;
-  partitions: number;
-  /** The partitioned table, unless the list shows it above. */
-  parent: string | undefined;
-}
-
-const descriptionOf = ({ rows, partitions, parent }: TableDescription): string =>
-  [
-    rows === null ? 'rows not counted yet' : `about ${counted(rows, 'row')}`,
-    partitions > 0 && counted(partitions, 'partition'),
-    parent !== undefined && `partition of ${parent}`,
-  ]
-    .filter((part) => part !== false)
-    .join(', ');
 
 type Note = Adoption['not_represented'][number];
 
@@ -261,12 +245,16 @@ type Note = Adoption['not_represented'][number];
 function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isTrial?: boolean }) {
   const { adopted, relations, refused, not_represented: notes, events } = adoption;
   const byTable = groupBy(notes, ({ table }) => table);
+  const report = texts.report({
+    tables: adopted.length,
+    relations,
+    events: events?.length,
+    names: abbreviate(adopted.join(', '), 300),
+  });
   return (
     <>
       <Text size="sm" fw={isTrial ? 600 : 400}>
-        {isTrial ? 'Dry run: ' : ''}
-        {counted(adopted.length, 'table')} with {counted(relations, 'relation')}
-        {events !== undefined && `, ${counted(events.length, 'event')}`}. {abbreviate(adopted.join(', '), 300)}
+        {isTrial ? texts.trialReport(report) : report}
       </Text>
       {refused.map(({ table, message }) => (
         <Text size="sm" key={table} mt={4}>
@@ -276,9 +264,9 @@ function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isT
       {notes.length > 0 && (
         <>
           <Text size="sm" mt="sm" fw={550}>
-            {counted(notes.length, 'object')} will not be managed: {countsByKind(notes)}
+            {texts.unsupported(notes.length, countsByKind(notes))}
           </Text>
-          <ul className={adoptClasses.groups} aria-label="Objects that will not be managed">
+          <ul className={adoptClasses.groups} aria-label={texts.unsupportedObjects}>
             {[...byTable].map(([table, group]) => (
               <li key={table}>
                 <TableNotes table={table} notes={group} />
@@ -294,23 +282,19 @@ function AdoptionReport({ adoption, isTrial = false }: { adoption: Adoption; isT
 /** Returns the number of objects of each kind: `2 views, 1 trigger`. */
 function countsByKind(notes: readonly Note[]): string {
   const kinds = [...groupBy(notes, ({ kind }) => kind)];
-  return kinds.map(([kind, group]) => counted(group.length, kind, pluralOf(kind))).join(', ');
+  return kinds.map(([kind, group]) => texts.kindCount(group.length, kind)).join(', ');
 }
-
-/** Returns the plural of a kind of object in PostgreSQL. */
-const pluralOf = (kind: string): string =>
-  /[^aeiou]y$/.test(kind) ? `${kind.slice(0, -1)}ies` : /(?:x|s)$/.test(kind) ? `${kind}es` : `${kind}s`;
 
 function TableNotes({ table, notes }: { table: string | null; notes: readonly Note[] }) {
   return (
     <details>
       <summary>
-        <b>{table === null ? 'No table' : <Name of={table} />}</b>: {countsByKind(notes)}
+        <b>{table === null ? texts.noTable : <Name of={table} />}</b>: {countsByKind(notes)}
       </summary>
       {[...groupBy(notes, ({ kind }) => kind)].map(([kind, group]) => (
         <div key={kind} className={adoptClasses.kind}>
           <Text size="sm" fw={550}>
-            {counted(group.length, kind, pluralOf(kind))}
+            {texts.kindCount(group.length, kind)}
           </Text>
           <ul>
             {group.map(({ name, message }) => (

@@ -13,7 +13,9 @@ import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
 import { changeQuery } from '../../service/review-queries.js';
 import { actorName } from '../../../schema/model/events.js';
-import { named } from '../../shared/name.js';
+import { messages } from './messages.js';
+
+const { changes: texts } = messages;
 
 /**
  * Shows a change request. It is refetched every second while it makes progress. The button to withdraw is hidden if the
@@ -21,7 +23,7 @@ import { named } from '../../shared/name.js';
  */
 export function ChangeDetails({ id }: { id: string }) {
   return (
-    <QueryResult query={useQuery(changeQuery(id))} label="Loading the change request">
+    <QueryResult query={useQuery(changeQuery(id))} label={texts.loadingOne}>
       {(request) => (
         <>
           <Progress request={request} />
@@ -39,18 +41,18 @@ export function ChangeDetails({ id }: { id: string }) {
  * explains how to open one.
  */
 export function ChangesTab() {
-  useTitle('Change requests · Operations');
+  useTitle(messages.titleOf(messages.tabs.changes));
   const inWork = useQuery(openRequestsQuery());
   const changes = useInfiniteQuery(changesQuery());
   return (
-    <QueryResult query={inWork} label="Loading the change requests">
+    <QueryResult query={inWork} label={texts.loading}>
       {(first) => (
-        <QueryResult query={changes} label="Loading the change requests">
+        <QueryResult query={changes} label={texts.loading}>
           {({ pages }) => (
             <Lines
               inWork={first}
               newest={itemsIn(pages)}
-              more={<LoadMoreButton of={changes}>Show older requests</LoadMoreButton>}
+              more={<LoadMoreButton of={changes}>{texts.older}</LoadMoreButton>}
             />
           )}
         </QueryResult>
@@ -85,10 +87,9 @@ function Lines({ inWork, newest, more }: LinesProps) {
 function Empty() {
   return (
     <div className={classes.empty}>
-      <Text fw={600}>No change requests</Text>
+      <Text fw={600}>{texts.none}</Text>
       <Text size="sm" mt={4}>
-        Online changes to large tables appear here while the service prepares them. Choose “Online” in the options of a
-        review, or send <code>?online</code>.
+        {texts.about(<code>?online</code>)}
       </Text>
     </div>
   );
@@ -102,25 +103,24 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
         <div className={classes.words}>
           <Group gap="xs">
             <Badge variant="light" color={STATES[state].color} tt="none" className={classes.badge}>
-              {state}
+              {texts.states[state]}
             </Badge>
             <Text fw={600}>{abbreviate(title ?? collections.join(', '), 120) || operation}</Text>
           </Group>
           <Text size="sm" c="dimmed" mt={4}>
-            {operation}, opened by {actorName(author)} <Time at={since} />
+            {texts.openedBy(operation, actorName(author), <Time at={since} />)}
             {reason !== null && `: ${abbreviate(reason, 300)}`}
           </Text>
         </div>
         <Group gap="sm">
           {result !== null && (
             <Link to="/timeline" search={{ batch: result.batch }}>
-              Show applied change
+              {texts.showApplied}
             </Link>
           )}
           {!isOpen && (
-            <Link to="/review" search={{ change: id }} aria-label={named`Details of ${collections.join(', ')}`}>
-              {' '}
-              Details{' '}
+            <Link to="/review" search={{ change: id }} aria-label={texts.detailsOf(collections.join(', '))}>
+              {texts.details}
             </Link>
           )}
         </Group>

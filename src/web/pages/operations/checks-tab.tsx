@@ -13,18 +13,18 @@ import {
   withoutDriftQuery,
 } from '../../service/operations-queries.js';
 import type { Examination, Drift, LogVerification, Verification } from '../../service/types.js';
-import { counted, abbreviate, visibleSql } from '../../shared/text.js';
+import { abbreviate, visibleSql } from '../../shared/text.js';
 import { CopyButton, ConfirmButton, SteadyButton } from '../../shared/buttons.js';
 import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
-import { Part, State } from './part.js';
+import { messages } from './messages.js';
+import { Part, State } from './page.js';
 import classes from './page.module.css';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
 import { Name } from '../../shared/name.js';
 import { Time } from '../../shared/time.js';
 import { valueText } from '../../shared/changes/sentences.js';
-import { locale } from '../../shared/language.js';
 
 /**
  * Runs the checks of the doctor when the user presses the button. Shows findings first, then all checks with their
@@ -34,9 +34,9 @@ export function DoctorPart() {
   const doctor = useMutation({ mutationFn: fetchExamination });
   return (
     <Part
-      title="Doctor"
-      about="Checks the server, settings, privileges, migrations, event log, notifications and projections, like “dps doctor”. It reads the whole event log."
-      action={<CheckButton label="Run checks" isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
+      title={messages.doctor.title}
+      about={messages.doctor.about}
+      action={<CheckButton label={messages.doctor.run} isAsking={doctor.isPending} onAsk={() => doctor.mutate()} />}
     >
       {doctor.error !== null && <ProblemAlert error={doctor.error} />}
       {doctor.data && <CheckResult found={doctor.data} />}
@@ -54,17 +54,16 @@ const LOOKS = {
 type Check = Examination['checks'][number];
 
 function CheckResult({ found: { ok, checks } }: { found: Examination }) {
+  const texts = messages.doctor;
   const findings = checks.flatMap((check) => check.findings);
   return (
     <div role="status">
-      <State ok={ok}>
-        {findings.length === 0 ? `${checks.length} checks, no findings` : counted(findings.length, 'finding')}
-      </State>
+      <State ok={ok}>{findings.length === 0 ? texts.noFindings(checks.length) : texts.findings(findings.length)}</State>
       {findings.map(({ code, severity, message, fix }) => (
         <div key={`${code} ${message}`} className={classes.finding} data-severity={severity}>
           <Group gap="xs">
             <Badge size="sm" variant="light" color={LOOKS[severity].color} className={classes.severity}>
-              {severity}
+              {texts.severities[severity]}
             </Badge>
             <Code>{code}</Code>
           </Group>
@@ -75,11 +74,11 @@ function CheckResult({ found: { ok, checks } }: { found: Examination }) {
             <Text size="sm" c="dimmed" flex={1}>
               {fix}
             </Text>
-            <CopyButton text={fix} label={`Copy the fix for ${code}`} />
+            <CopyButton text={fix} label={texts.copyFix(code)} />
           </Group>
         </div>
       ))}
-      <ul className={classes.looked} aria-label="Checks">
+      <ul className={classes.looked} aria-label={texts.checks}>
         {checks.map((check) => (
           <CheckLine key={check.name} check={check} />
         ))}
@@ -92,7 +91,7 @@ function CheckLine({ check: { name, result } }: { check: Check }) {
   return (
     <li data-result={result}>
       <span aria-hidden="true">{LOOKS[result].sign}</span> {name}
-      <VisuallyHidden component="span">: {result}</VisuallyHidden>
+      <VisuallyHidden component="span">: {messages.doctor.severities[result]}</VisuallyHidden>
     </li>
   );
 }
@@ -114,9 +113,9 @@ export function DriftPart() {
   };
   return (
     <Part
-      title="Drift"
-      about="Changes that someone made in the database without the service. Repair the database, or accept the changes into the event log."
-      action={<CheckButton label="Check for drift" isAsking={drift.isFetching} onAsk={() => void look()} />}
+      title={messages.drift.title}
+      about={messages.drift.about}
+      action={<CheckButton label={messages.drift.check} isAsking={drift.isFetching} onAsk={() => void look()} />}
     >
       {drift.error !== null && <ProblemAlert error={drift.error} />}
       {drift.data && <DriftReport drift={drift.data} onChanged={() => void look()} />}
@@ -127,14 +126,12 @@ export function DriftPart() {
 function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void }) {
   const { ok, tables, unmanaged, objects = [], unmanaged_objects = [] } = drift;
   const names = [...unmanaged, ...unmanaged_objects.map(objectText)];
+  const { unmanagedTables, unmanagedObjects } = messages.drift;
+  const unmanagedText = unmanaged_objects.length > 0 ? unmanagedObjects : unmanagedTables;
   const isAdmin = useRole() === 'admin';
   return (
     <div role="status">
-      <State ok={ok}>
-        {ok
-          ? 'No drift: the database matches the event log'
-          : [...countDiffering(tables.length, 'table'), ...countDiffering(objects.length, 'view')].join(', ')}
-      </State>
+      <State ok={ok}>{ok ? messages.drift.none : messages.drift.differing(tables.length, objects.length)}</State>
       <ul className={classes.lines}>
         {tables.map((table) => (
           <TableDrift key={table.table} table={table} onChanged={onChanged} />
@@ -146,16 +143,12 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
       {!ok && isAdmin && <RepairAllTables onChanged={onChanged} />}
       {names.length > 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          Unmanaged {unmanaged_objects.length > 0 ? 'tables and objects' : 'tables'} (not drift):{' '}
-          {abbreviate(names.join(', '), 400)}
+          {unmanagedText(abbreviate(names.join(', '), 400))}
         </Text>
       )}
     </div>
   );
 }
-
-const countDiffering = (count: number, kind: 'table' | 'view'): string[] =>
-  count === 0 ? [] : [`${count} ${count === 1 ? `${kind} differs` : `${kind}s differ`}`];
 
 type DriftObject = NonNullable<Drift['objects']>[number];
 
@@ -176,13 +169,12 @@ function RepairAllTables({ onChanged }: { onChanged: () => void }) {
     <div className={classes.step}>
       <Group justify="space-between" gap="sm">
         <Text size="sm" flex="1 1 260px">
-          You can also repair the tables. The service runs the statements above in one transaction. It skips statements
-          that drop an object.
+          {messages.drift.repairHint}
         </Text>
         <ConfirmButton
           size="xs"
-          label="Repair tables"
-          sure="Yes, repair tables"
+          label={messages.drift.repair}
+          sure={messages.drift.confirmRepair}
           loading={make.isPending}
           onConfirm={() => make.mutate()}
         />
@@ -190,8 +182,7 @@ function RepairAllTables({ onChanged }: { onChanged: () => void }) {
       {make.error !== null && <ProblemAlert error={make.error} />}
       {make.data && (
         <Text size="sm" mt="xs">
-          The service ran {counted(made.length, 'statement')}
-          {left.length > 0 && ` and skipped ${left.length}. Run the skipped ones yourself`}.
+          {messages.drift.repaired(made.length, left.length)}
         </Text>
       )}
       {left.map(({ statement, reason }) => (
@@ -203,6 +194,11 @@ function RepairAllTables({ onChanged }: { onChanged: () => void }) {
   );
 }
 
+type Difference = DriftObject['differences'][number];
+
+const differenceText = ({ member, expected, found }: Difference, length: number): string =>
+  messages.drift.difference(member, abbreviate(valueText(expected), length), abbreviate(valueText(found), length));
+
 function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => void }) {
   const isAdmin = useRole() === 'admin';
   return (
@@ -210,15 +206,14 @@ function TableDrift({ table, onChanged }: { table: DriftTable; onChanged: () => 
       <Text fw={600}>
         {table.table}{' '}
         <Badge variant="default" tt="none" fw={500} size="sm">
-          {table.kind}
+          {messages.drift.kinds[table.kind]}
         </Badge>
       </Text>
       {table.differences.map(({ field, member, expected, found, repair }) => (
         <div key={JSON.stringify([field, member])} className={classes.detail}>
           <Text size="sm">
             {field === undefined ? '' : `${field}, `}
-            {member}: {abbreviate(valueText(expected), 120)} in the event log, {abbreviate(valueText(found), 120)} in
-            the database
+            {differenceText({ member, expected, found }, 120)}
           </Text>
           <RepairStatements statements={repair.database} />
         </div>
@@ -232,8 +227,7 @@ function RepairStatements({ statements }: { statements: DriftObject['repair']['d
   return statements.map(({ sql, summary, drops }) => (
     <div key={sql}>
       <Text size="xs" c="dimmed">
-        To repair: {summary}
-        {drops ? ' (drops an object or may lose values)' : ''}
+        {drops ? messages.drift.toRepairAndLose(summary) : messages.drift.toRepair(summary)}
       </Text>
       <Code block tabIndex={0} aria-label={summary}>
         {visibleSql(sql)}
@@ -250,14 +244,13 @@ function ObjectDrift({ found, onChanged }: { found: DriftObject; onChanged: () =
       <Text fw={600}>
         {objectText(object)}{' '}
         <Badge variant="default" tt="none" fw={500} size="sm">
-          {kind}
+          {messages.drift.kinds[kind]}
         </Badge>
       </Text>
       <div className={classes.detail}>
         {differences.map(({ member, expected, found: actual }) => (
           <Text size="sm" key={member}>
-            {member}: {abbreviate(valueText(expected), 400)} in the event log, {abbreviate(valueText(actual), 400)} in
-            the database
+            {differenceText({ member, expected, found: actual }, 400)}
           </Text>
         ))}
         <RepairStatements statements={repair.database} />
@@ -287,11 +280,11 @@ function Accept({ name, accepted, onChanged }: AcceptProps) {
   return (
     <>
       <Group gap="sm" mt="sm" align="flex-end">
-        <ReasonInput size="xs" flex={1} label={`Reason for accepting ${name}`} value={reason} onChange={setReason} />
+        <ReasonInput size="xs" flex={1} label={messages.drift.reasonFor(name)} value={reason} onChange={setReason} />
         <ConfirmButton
           size="xs"
-          label="Accept"
-          sure="Yes, accept drift"
+          label={messages.drift.accept}
+          sure={messages.drift.confirmAccept}
           about={name}
           disabled={lacksReason}
           loading={accept.isPending}
@@ -305,7 +298,7 @@ function Accept({ name, accepted, onChanged }: AcceptProps) {
 
 /** Shows the checks. Nothing is requested before the user presses a button. */
 export function ChecksTab() {
-  useTitle('Checks · Operations');
+  useTitle(messages.titleOf(messages.tabs.checks));
   return (
     <Stack gap="xl">
       <ScheduledFaults />
@@ -321,23 +314,25 @@ function ScheduledFaults() {
   const { drift, verification } = useScheduledFaults(true);
   if (drift === null && verification === null) return null;
   return (
-    <Caution title="Found by the scheduled comparison">
+    <Caution title={messages.scheduled.title}>
       {drift !== null && (
         <Text size="sm">
-          The database differs from the event log, since <Time at={drift.occurred_at} />:{' '}
-          <Name
-            of={abbreviate([...drift.data.tables, ...(drift.data.objects ?? []).map(objectText)].join(', '), 400)}
-          />
-          . Check for drift below to see each difference.
+          {messages.scheduled.drift(
+            <Time at={drift.occurred_at} />,
+            <Name
+              of={abbreviate([...drift.data.tables, ...(drift.data.objects ?? []).map(objectText)].join(', '), 400)}
+            />,
+          )}
         </Text>
       )}
       {verification !== null && (
         <Text size="sm">
-          The verification fails, since <Time at={verification.occurred_at} />:{' '}
-          {Object.entries(verification.data.faults)
-            .map(([what, count]) => `${what.replaceAll('_', ' ')} ${count}`)
-            .join(', ')}
-          .
+          {messages.scheduled.verification(
+            <Time at={verification.occurred_at} />,
+            Object.entries(verification.data.faults)
+              .map(([what, count]) => `${what.replaceAll('_', ' ')} ${count}`)
+              .join(', '),
+          )}
         </Text>
       )}
     </Caution>
@@ -353,17 +348,25 @@ function Checks() {
   return (
     <>
       <Part
-        title="Verification"
-        about="The service recomputes the hash chain of the event log and reports the first position at which it is broken, and changes that the policy did not allow or that differ from the plan of their change request."
-        action={<CheckButton label="Verify the event log" isAsking={chain.isPending} onAsk={() => chain.mutate()} />}
+        title={messages.verification.title}
+        about={messages.verification.about}
+        action={
+          <CheckButton label={messages.verification.verify} isAsking={chain.isPending} onAsk={() => chain.mutate()} />
+        }
       >
         {chain.error !== null && <ProblemAlert error={chain.error} />}
         {chain.data && <Chain found={chain.data} />}
       </Part>
       <Part
-        title="Compare projections"
-        about="The service compares the state of the event log with the metadata rows and the PostgreSQL catalog."
-        action={<CheckButton label="Compare" isAsking={compared.isPending} onAsk={() => compared.mutate()} />}
+        title={messages.comparison.title}
+        about={messages.comparison.about}
+        action={
+          <CheckButton
+            label={messages.comparison.compare}
+            isAsking={compared.isPending}
+            onAsk={() => compared.mutate()}
+          />
+        }
       >
         {compared.error !== null && <ProblemAlert error={compared.error} />}
         {compared.data && <Comparison found={compared.data} />}
@@ -391,17 +394,14 @@ function CheckButton({ label, isAsking, onAsk }: CheckButtonProps) {
 }
 
 function Chain({ found: { ok, checked, head, broken, disallowed, unprotected } }: { found: LogVerification }) {
+  const texts = messages.verification;
   return (
     <div role="status">
-      <State ok={ok}>{ok ? `${checked.toLocaleString(locale)} events verified` : 'Verification failed'}</State>
-      {broken !== null && (
-        <Text size="sm">
-          Broken at event {broken.position}: {broken.reason}
-        </Text>
-      )}
+      <State ok={ok}>{ok ? texts.verified(checked) : texts.failed}</State>
+      {broken !== null && <Text size="sm">{texts.broken(broken.position, broken.reason)}</Text>}
       {disallowed.map(({ position, reason }) => (
         <Text size="sm" key={position}>
-          Change at event {position} was not allowed: {reason}
+          {texts.disallowed(position, reason)}
         </Text>
       ))}
       {unprotected.map((each) => (
@@ -410,25 +410,25 @@ function Chain({ found: { ok, checked, head, broken, disallowed, unprotected } }
         </Text>
       ))}
       <Text size="sm" c="dimmed">
-        Hash of the last event, {head.position}: <Code>{head.hash}</Code>
+        {texts.head(head.position, <Code>{head.hash}</Code>)}
       </Text>
     </div>
   );
 }
 
 function Comparison({ found: { ok, position, differences } }: { found: Verification }) {
+  const texts = messages.comparison;
   return (
     <div role="status">
-      <State ok={ok}>{ok ? `No differences at event ${position}` : counted(differences.length, 'difference')}</State>
+      <State ok={ok}>{ok ? texts.none(position) : texts.differences(differences.length)}</State>
       <ul className={classes.lines}>
         {differences.map(({ where, collection, field, member, expected, found }) => (
           <li key={JSON.stringify([where, collection, field, member])} className={classes.difference}>
             <Text size="sm" fw={550}>
-              {[collection, field].filter((part) => part !== undefined).join('.')} in the {where}
+              {texts.location([collection, field].filter((part) => part !== undefined).join('.'), where)}
             </Text>
             <Text size="sm">
-              {member}: {abbreviate(valueText(expected), 120)} in the event log, {abbreviate(valueText(found), 120)}{' '}
-              found
+              {texts.difference(member, abbreviate(valueText(expected), 120), abbreviate(valueText(found), 120))}
             </Text>
           </li>
         ))}

@@ -16,36 +16,36 @@ import { ServiceError } from '../../service/send.js';
 import type { Environment, EnvironmentComparison } from '../../service/types.js';
 import { SteadyButton, ConfirmButton } from '../../shared/buttons.js';
 import { Glyph } from '../../shared/glyph.js';
-import { named } from '../../shared/name.js';
 import { useTitle } from '../../shared/page.js';
 import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
-import { counted } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
-import { locale } from '../../shared/language.js';
+import { messages as frame } from './messages.js';
+import { messages } from './settings-messages.js';
+
+const { common, environments: texts } = messages;
 
 /** Lists environments, and refetches their comparisons every few seconds. */
 export function EnvironmentsTab() {
-  useTitle('Environments · Operations');
+  useTitle(frame.titleOf(frame.tabs.environments));
   const environments = useQuery(environmentsQuery());
   const [open, setOpen] = useState<Environment | 'new' | null>(null);
   return (
     <>
       <Group justify="space-between" align="flex-start" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
-          An environment is another instance of the service. Compare its schema with this one, and bring its changes
-          here.
+          {texts.about}
         </Text>
         <Button leftSection={<Glyph path={addIcon} />} onClick={() => setOpen('new')}>
-          Connect environment
+          {texts.connectNew}
         </Button>
       </Group>
-      <QueryResult query={environments} label="Loading the environments">
+      <QueryResult query={environments} label={texts.loading}>
         {(list) =>
           list.length === 0 ? (
             <Empty />
           ) : (
-            <ul className={classes.cards} aria-label="Environments">
+            <ul className={classes.cards} aria-label={frame.tabs.environments}>
               {list.map((environment) => (
                 <EnvironmentCard key={environment.id} environment={environment} onEdit={() => setOpen(environment)} />
               ))}
@@ -60,9 +60,9 @@ export function EnvironmentsTab() {
 
 const Empty = () => (
   <div className={classes.empty}>
-    <Text fw={600}>No environments</Text>
+    <Text fw={600}>{texts.none}</Text>
     <Text size="sm" mt={4}>
-      Connect another instance, for example staging, to promote its changes to this one.
+      {texts.aboutNone}
     </Text>
   </div>
 );
@@ -94,28 +94,23 @@ function EnvironmentCard({ environment, onEdit }: { environment: Environment; on
             <Button
               size="xs"
               renderRoot={(props) => (
-                <Link
-                  {...props}
-                  to="/review"
-                  search={{ environment: id }}
-                  aria-label={named`Bring changes here from ${name}`}
-                />
+                <Link {...props} to="/review" search={{ environment: id }} aria-label={texts.bringChangesFrom(name)} />
               )}
             >
-              Bring changes here
+              {texts.bringChanges}
             </Button>
           )}
           <SteadyButton
             variant="default"
             size="xs"
             loading={test.isPending}
-            aria-label={named`Test connection to ${name}`}
+            aria-label={texts.testOf(name)}
             onClick={() => test.mutate()}
           >
-            Test connection
+            {texts.test}
           </SteadyButton>
-          <Button variant="default" size="xs" aria-label={named`Edit ${name}`} onClick={onEdit}>
-            Edit
+          <Button variant="default" size="xs" aria-label={common.editOf(name)} onClick={onEdit}>
+            {common.edit}
           </Button>
         </Group>
       </div>
@@ -128,7 +123,7 @@ const hasChanges = ({ behind, conflicts, error }: EnvironmentComparison): boolea
   error === null ? behind !== 0 || conflicts > 0 : error.code === 'not_comparable';
 
 function Result({ comparison }: { comparison: EnvironmentComparison | null }) {
-  if (comparison === null) return <Text size="sm">Comparing …</Text>;
+  if (comparison === null) return <Text size="sm">{texts.comparing}</Text>;
   const { error, checked_at: at } = comparison;
   if (error !== null)
     return (
@@ -148,19 +143,19 @@ function Result({ comparison }: { comparison: EnvironmentComparison | null }) {
 
 /** `3 changes ahead, 1 behind` */
 function countsText({ ahead, behind, conflicts }: EnvironmentComparison): string {
-  const conflicting = counted(conflicts, 'conflict');
-  if (ahead === null || behind === null) return conflicting;
-  if (ahead + behind + conflicts === 0) return 'Both schemas are equal';
-  const counts = `${counted(ahead, 'change')} ahead, ${behind.toLocaleString(locale)} behind`;
-  return conflicts === 0 ? counts : `${counts}, ${conflicting}`;
+  if (ahead === null || behind === null) return texts.conflicts(conflicts);
+  return ahead + behind + conflicts === 0 ? texts.equal : texts.differences({ ahead, behind, conflicts });
 }
 
-function CommonSchema({ environment: { base, name } }: { environment: Environment }) {
+function baseText({ base, name }: Environment): string {
+  if (base === null) return texts.unknownBase;
+  return base.log === 'own' ? texts.ownBase(base.position) : texts.otherBase(base.position, name);
+}
+
+function CommonSchema({ environment }: { environment: Environment }) {
   return (
     <Text size="sm" c="dimmed">
-      {base === null
-        ? 'The last common schema is not known. Until both are equal, or you enter it, everything counts as new.'
-        : `Last common schema: event ${base.position.toLocaleString(locale)} of ${base.log === 'own' ? 'this service' : name}.`}
+      {baseText(environment)}
     </Text>
   );
 }
@@ -179,8 +174,8 @@ function EnvironmentDialog({ environment, onClose }: DialogProps) {
     <Modal
       opened
       onClose={onClose}
-      title={environment?.name ?? 'New environment'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={environment?.name ?? texts.new}
+      closeButtonProps={{ 'aria-label': frame.close }}
     >
       <EnvironmentForm environment={environment} onClose={onClose} />
     </Modal>
@@ -234,7 +229,7 @@ function EnvironmentForm({ environment, onClose }: DialogProps) {
         {error !== null && !isShownAtInput && <ProblemAlert error={error} />}
         {environment !== null && <Deletion environment={environment} onClose={onClose} />}
         <SteadyButton type="submit" loading={isPending}>
-          {environment === null ? 'Connect' : 'Save'}
+          {environment === null ? texts.connect : common.save}
         </SteadyButton>
       </Stack>
     </form>
@@ -253,7 +248,7 @@ function Inputs({ environment, typed, error, onChange }: InputsProps) {
   return (
     <>
       <TextInput
-        label="Name"
+        label={common.name}
         required
         withAsterisk={false}
         data-autofocus
@@ -262,7 +257,7 @@ function Inputs({ environment, typed, error, onChange }: InputsProps) {
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
       <TextInput
-        label="Address"
+        label={common.address}
         placeholder="https://staging.example.com"
         required
         withAsterisk={false}
@@ -271,12 +266,8 @@ function Inputs({ environment, typed, error, onChange }: InputsProps) {
         onChange={(event) => onChange({ url: event.currentTarget.value })}
       />
       <PasswordInput
-        label="Token"
-        description={
-          environment?.has_token === true
-            ? 'Leave it empty to keep the stored token. A new address needs it again.'
-            : 'An API token of an author or admin there, with the actions read and history, for all collections.'
-        }
+        label={texts.token}
+        description={environment?.has_token === true ? texts.aboutStoredToken : texts.aboutToken}
         required={environment === null}
         withAsterisk={false}
         autoComplete="off"
@@ -286,8 +277,8 @@ function Inputs({ environment, typed, error, onChange }: InputsProps) {
       />
       {environment !== null && (
         <NumberInput
-          label="Both schemas were equal at event"
-          description="A position of this service. The service updates it when one schema contains the other."
+          label={texts.base}
+          description={texts.aboutBase}
           min={1}
           allowDecimal={false}
           value={typed.base ?? ''}
@@ -309,8 +300,8 @@ function Deletion({ environment: { id }, onClose }: { environment: Environment; 
     <Group gap="xs">
       <ConfirmButton
         size="xs"
-        label="Delete"
-        sure="Yes, delete environment"
+        label={common.delete}
+        sure={texts.confirmDelete}
         loading={remove.isPending}
         onConfirm={() => remove.mutate(undefined, { onSuccess: onClose })}
       />

@@ -3,13 +3,13 @@ import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTitle } from '../../shared/page.js';
 import { healthQuery, projectionsQuery, rebuild } from '../../service/operations-queries.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
-import { Part, State } from './part.js';
+import { messages } from './messages.js';
+import { Part, State } from './page.js';
 import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
 import type { Projection } from '../../service/types.js';
 import { ConfirmButton } from '../../shared/buttons.js';
 import { Time } from '../../shared/time.js';
-import { named } from '../../shared/name.js';
 import classes from './page.module.css';
 
 /**
@@ -19,15 +19,13 @@ import classes from './page.module.css';
 export function HealthPart() {
   const health = useQuery(healthQuery());
   return (
-    <Part title="Health" about="The service reports its own health. This page updates every few seconds.">
-      <QueryResult query={health} label="Loading health">
+    <Part title={messages.health.title} about={messages.health.about}>
+      <QueryResult query={health} label={messages.health.loading}>
         {({ checks }) => (
           <Group gap="xl">
             {Object.entries(checks).map(([name, { ok, message }]) => (
               <div key={name}>
-                <State ok={ok}>
-                  {name}: {ok ? 'healthy' : 'unhealthy'}
-                </State>
+                <State ok={ok}>{messages.health.state(name, ok)}</State>
                 {message !== undefined && <Text size="sm">{message}</Text>}
               </div>
             ))}
@@ -38,6 +36,8 @@ export function HealthPart() {
   );
 }
 
+const { projections: texts } = messages;
+
 /**
  * Shows the projections. They are refetched every few seconds, and every second during a rebuild. Only admins may
  * rebuild.
@@ -45,11 +45,8 @@ export function HealthPart() {
 export function ProjectionsPart() {
   const projections = useQuery(projectionsQuery());
   return (
-    <Part
-      title="Projections"
-      about="The service derives tables, metadata rows and indexes from the event log. You can rebuild each of them."
-    >
-      <QueryResult query={projections} label="Loading the projections">
+    <Part title={texts.title} about={texts.about}>
+      <QueryResult query={projections} label={texts.loading}>
         {(loaded) => (
           <ul className={classes.lines}>
             {loaded.map((projection) => (
@@ -78,13 +75,13 @@ function Line({ projection }: { projection: Projection }) {
       <div className={classes.words}>
         <State ok={status === 'running'}>{name}</State>
         <Text size="sm" c="dimmed">
-          {lag === 0 ? `up to date, event ${position}` : `${lag} events behind, at event ${position}`}
+          {lag === 0 ? texts.upToDate(position) : texts.behind(lag, position)}
         </Text>
         {rebuilding !== null && <Rebuilding name={name} rebuilding={rebuilding} />}
-        {again.isSuccess && !isBusy && <Text size="sm">Rebuilt from the event log.</Text>}
+        {again.isSuccess && !isBusy && <Text size="sm">{texts.rebuilt}</Text>}
         {again.error !== null && <ProblemAlert error={again.error} />}
         {failure !== null && (
-          <Alert color="red" mt="xs" title={named`The projection stopped before event ${failure.position}`}>
+          <Alert color="red" mt="xs" title={texts.stopped(failure.position)}>
             <Text size="sm">{failure.message}</Text>
             <Text size="sm" mt={4}>
               {failure.next}
@@ -96,8 +93,8 @@ function Line({ projection }: { projection: Projection }) {
       {isAdmin && (
         <ConfirmButton
           size="xs"
-          label="Rebuild"
-          sure="Yes, rebuild"
+          label={texts.rebuild}
+          sure={texts.confirmRebuild}
           about={name}
           loading={isBusy}
           onConfirm={() => again.mutate()}
@@ -121,11 +118,10 @@ function Rebuilding({
         mt={6}
         value={done === null ? 100 : done * 100}
         animated={done === null}
-        aria-label={named`Rebuilding ${name}`}
+        aria-label={texts.rebuilding(name)}
       />
       <Text size="xs" c="dimmed" mt={4}>
-        Rebuilding since <Time at={since} />
-        {done !== null && `, ${Math.floor(done * 100)} %`}
+        {texts.rebuildingSince(<Time at={since} />, done === null ? null : Math.floor(done * 100))}
       </Text>
     </>
   );
@@ -133,7 +129,7 @@ function Rebuilding({
 
 /** The tab that the operations page shows by default. */
 export function HealthTab() {
-  useTitle('Operations');
+  useTitle(messages.title);
   return (
     <Stack gap="xl">
       <HealthPart />

@@ -8,15 +8,18 @@ import { QueryResult } from '../../shared/problem-alert.js';
 import { bytesText } from '../../shared/text.js';
 import chartClasses from './metrics/chart.module.css';
 import classes from './page.module.css';
-import { Part } from './part.js';
+import { messages } from './messages.js';
+import { Part } from './page.js';
 import { locale } from '../../shared/language.js';
+
+const { metrics: texts } = messages;
 
 /** Shows charts. A line needs two readings, so the first reading shows only current values. */
 export function MetricsTab() {
-  useTitle('Metrics · Operations');
+  useTitle(messages.titleOf(messages.tabs.metrics));
   const readings = useQuery(readingsQuery());
   return (
-    <QueryResult query={readings} label="Loading the metrics">
+    <QueryResult query={readings} label={texts.loading}>
       {(loaded) => <Figures readings={loaded} />}
     </QueryResult>
   );
@@ -32,15 +35,18 @@ function Figures({ readings }: { readings: readonly Reading[] }) {
   return (
     <Stack gap="lg">
       <Text size="sm" c="dimmed">
-        Metrics of the process that responds, read every {BETWEEN / 1000} seconds while this page is open. For longer
-        periods and several processes, use the Grafana dashboard and the alert rules in <code>deploy/</code>.{' '}
-        {readings.length < 2 && ' The charts appear after the second reading.'}
+        {texts.about(BETWEEN / 1000)} {readings.length < 2 && texts.charts}
       </Text>
       <div className={classes.charts}>
-        <Chart title="Requests" unit="per second" series={requestSeries(readings)} say={formatRate} />
-        <Chart title="Latency" unit="response time" series={latencySeries(readings)} say={milliseconds} />
-        <Chart title="Commands" unit="per second" series={commandSeries(readings)} say={formatRate} />
-        <Chart title="Rejected commands" unit="per second" series={refusalSeries(readings)} say={formatRate} />
+        <Chart title={texts.requests} unit={texts.perSecond} series={requestSeries(readings)} say={formatRate} />
+        <Chart title={texts.latency} unit={texts.responseTime} series={latencySeries(readings)} say={milliseconds} />
+        <Chart title={texts.commands} unit={texts.perSecond} series={commandSeries(readings)} say={formatRate} />
+        <Chart
+          title={texts.rejectedCommands}
+          unit={texts.perSecond}
+          series={refusalSeries(readings)}
+          say={formatRate}
+        />
       </div>
       {last && <Now reading={last} />}
     </Stack>
@@ -51,7 +57,7 @@ function Now({ reading }: { reading: Reading }) {
   const refusals = refusalsByCode(reading);
   return (
     <>
-      <Part title="Now" about="Values of the last reading.">
+      <Part title={texts.now} about={texts.aboutNow}>
         <dl className={classes.facts}>
           {factsOf(reading).map((fact) => (
             <div key={fact.label}>
@@ -62,7 +68,7 @@ function Now({ reading }: { reading: Reading }) {
         </dl>
       </Part>
       {refusals.length > 0 && (
-        <Part title="Rejections by code" about="Since the process started.">
+        <Part title={texts.rejections} about={texts.aboutRejections}>
           <dl className={classes.facts}>
             {refusals.map(([code, count]) => (
               <div key={code}>
@@ -271,14 +277,14 @@ const requests = (from: number, to: number) => (sample: Sample) => {
 
 /** Requests per second by outcome. */
 const requestSeries = (readings: readonly Reading[]): Series[] => [
-  { label: 'succeeded', color: COLORS.good, points: ratesOf(readings, requests(100, 400)) },
-  { label: 'rejected', color: COLORS.refused, points: ratesOf(readings, requests(400, 500)) },
-  { label: 'failed', color: COLORS.broken, points: ratesOf(readings, requests(500, 600)) },
+  { label: texts.succeeded, color: COLORS.good, points: ratesOf(readings, requests(100, 400)) },
+  { label: texts.rejected, color: COLORS.refused, points: ratesOf(readings, requests(400, 500)) },
+  { label: texts.failed, color: COLORS.broken, points: ratesOf(readings, requests(500, 600)) },
 ];
 
 /** Response times of all requests in milliseconds. */
 const latencySeries = (readings: readonly Reading[]): Series[] => [
-  { label: 'median', color: COLORS.good, points: quantilesOf(readings, REQUESTS, 0.5) },
+  { label: texts.median, color: COLORS.good, points: quantilesOf(readings, REQUESTS, 0.5) },
   { label: '95 %', color: COLORS.change, points: quantilesOf(readings, REQUESTS, 0.95) },
   { label: '99 %', color: COLORS.refused, points: quantilesOf(readings, REQUESTS, 0.99) },
 ];
@@ -290,15 +296,15 @@ const commands =
 
 /** Successful commands per second. A repeated response counts as accepted. */
 const commandSeries = (readings: readonly Reading[]): Series[] => [
-  { label: 'accepted', color: COLORS.good, points: ratesOf(readings, commands('accepted', 'replayed')) },
-  { label: 'no changes', color: COLORS.change, points: ratesOf(readings, commands('unchanged')) },
+  { label: texts.accepted, color: COLORS.good, points: ratesOf(readings, commands('accepted', 'replayed')) },
+  { label: texts.unchanged, color: COLORS.change, points: ratesOf(readings, commands('unchanged')) },
 ];
 
 /** Failed commands per second by cause. */
 const refusalSeries = (readings: readonly Reading[]): Series[] => [
-  { label: 'by validation', color: COLORS.refused, points: ratesOf(readings, commands('rejected')) },
-  { label: 'by PostgreSQL, or temporary', color: COLORS.change, points: ratesOf(readings, commands('refused')) },
-  { label: 'failed', color: COLORS.broken, points: ratesOf(readings, commands('failed')) },
+  { label: texts.byValidation, color: COLORS.refused, points: ratesOf(readings, commands('rejected')) },
+  { label: texts.byPostgres, color: COLORS.change, points: ratesOf(readings, commands('refused')) },
+  { label: texts.failed, color: COLORS.broken, points: ratesOf(readings, commands('failed')) },
 ];
 
 interface Fact {
@@ -312,18 +318,28 @@ function factsOf(reading: Reading): Fact[] {
   const sum = (name: string): number => sumOf(reading, (sample) => sample.name === name);
   const has = (name: string): boolean => reading.samples.some((sample) => sample.name === name);
   const facts: (Fact & { of: string; times?: number })[] = [
-    { label: 'commands accepted', of: COMMANDS, as: 'count', value: sumOf(reading, commands('accepted')) },
-    { label: 'events written', of: 'dps_events_appended_total', as: 'count', value: sum('dps_events_appended_total') },
+    { label: texts.commandsAccepted, of: COMMANDS, as: 'count', value: sumOf(reading, commands('accepted')) },
     {
-      label: 'requests waiting for a connection',
+      label: texts.eventsWritten,
+      of: 'dps_events_appended_total',
+      as: 'count',
+      value: sum('dps_events_appended_total'),
+    },
+    {
+      label: texts.waitingRequests,
       of: 'dps_database_pool_waiting_requests',
       as: 'count',
       value: sum('dps_database_pool_waiting_requests'),
     },
-    { label: 'memory', of: 'process_resident_memory_bytes', as: 'bytes', value: sum('process_resident_memory_bytes') },
-    { label: 'cached responses', of: 'dps_rendered_bytes', as: 'bytes', value: sum('dps_rendered_bytes') },
     {
-      label: 'event loop lag, 99 %',
+      label: texts.memory,
+      of: 'process_resident_memory_bytes',
+      as: 'bytes',
+      value: sum('process_resident_memory_bytes'),
+    },
+    { label: texts.cachedResponses, of: 'dps_rendered_bytes', as: 'bytes', value: sum('dps_rendered_bytes') },
+    {
+      label: texts.eventLoopLag,
       of: 'nodejs_eventloop_lag_p99_seconds',
       as: 'ms',
       value: sum('nodejs_eventloop_lag_p99_seconds') * 1000,

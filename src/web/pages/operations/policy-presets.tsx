@@ -1,8 +1,10 @@
 /* Offers common policies to start with. */
 import { Button, Text } from '@mantine/core';
 import type { Policy } from '../../service/operations-queries.js';
-import { named } from '../../shared/name.js';
 import classes from './page.module.css';
+import { messages } from './settings-messages.js';
+
+const { presets: texts } = messages;
 
 interface Preset {
   name: string;
@@ -12,9 +14,8 @@ interface Preset {
 
 const PRESETS: readonly Preset[] = [
   {
-    name: 'Cautious',
-    summary:
-      'Users must acknowledge changes that lose data, block a table for long, rewrite it, or break clients. They must also acknowledge that they loosen this policy.',
+    name: texts.cautious,
+    summary: texts.aboutCautious,
     policy: {
       findings: {
         LOSES_DATA: 'acknowledge',
@@ -31,9 +32,8 @@ const PRESETS: readonly Preset[] = [
     },
   },
   {
-    name: 'Production',
-    summary:
-      'Another admin must approve changes that lose data, block a table for long or rewrite it, and changes to this policy. Users must acknowledge changes that break clients. Every change needs a reason. Tables above 100,000 rows are changed online. This needs at least two active admins.',
+    name: texts.production,
+    summary: texts.aboutProduction,
     policy: {
       findings: {
         LOSES_DATA: 'approve',
@@ -54,24 +54,18 @@ const PRESETS: readonly Preset[] = [
 /** Fills the form with a common policy. Rules for collections are unchanged, and nothing is saved yet. */
 export function Presets({ onChoose }: { onChoose: (members: Partial<Policy>) => void }) {
   return (
-    <section className={classes.part} aria-label="Presets">
+    <section className={classes.part} aria-label={texts.label}>
       <Text size="sm" mb="xs">
-        Start with a preset, change it if necessary, and save it. A preset replaces all settings except the rules for
-        collections.
+        {texts.about}
       </Text>
-      <ul className={classes.lines} aria-label="Presets">
+      <ul className={classes.lines} aria-label={texts.label}>
         {PRESETS.map(({ name, summary, policy }) => (
           <li key={name} className={classes.line}>
             <Text size="sm" className={classes.words}>
               <strong>{name}.</strong> {summary}
             </Text>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={named`Use ${name}`}
-              onClick={() => onChoose(policy)}
-            >
-              Use
+            <Button size="compact-sm" variant="default" aria-label={texts.useOf(name)} onClick={() => onChoose(policy)}>
+              {texts.use}
             </Button>
           </li>
         ))}

@@ -33,7 +33,10 @@ import { useAttempt } from '../../shared/use-attempt.js';
 import { Presets } from './policy-presets.js';
 import classes from './page.module.css';
 import type { PolicyAt } from '../../service/types.js';
-import { named } from '../../shared/name.js';
+import { messages as frame } from './messages.js';
+import { messages } from './settings-messages.js';
+
+const { policy: texts } = messages;
 
 type Actions = Policy['findings'];
 export type Action = Actions[string];
@@ -41,8 +44,6 @@ export type Code = PolicyAt['meta']['codes'][number];
 
 /** The actions that informational findings can have. */
 const SHOWN: ReadonlySet<string> = new Set(['off', 'note', 'warn']);
-
-const LEVELS: Readonly<Record<Code['level'], string>> = { note: 'note', warn: 'warning', danger: 'danger' };
 
 interface Props {
   actions: Actions;
@@ -58,14 +59,14 @@ interface Props {
  */
 export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
   return (
-    <section className={classes.part} aria-label="Findings">
+    <section className={classes.part} aria-label={texts.findings}>
       <Table.ScrollContainer minWidth={560} type="native" tabIndex={0}>
         <Table verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Finding</Table.Th>
-              <Table.Th>Default level</Table.Th>
-              <Table.Th>Action</Table.Th>
+              <Table.Th>{texts.finding}</Table.Th>
+              <Table.Th>{texts.defaultLevel}</Table.Th>
+              <Table.Th>{texts.action}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -77,13 +78,13 @@ export function PolicyCodes({ actions, codes, onChange, isReadOnly }: Props) {
                     {code.code}
                   </Text>
                 </Table.Td>
-                <Table.Td>{LEVELS[code.level]}</Table.Td>
+                <Table.Td>{texts.levels[code.level]}</Table.Td>
                 <Table.Td>
                   {isReadOnly ? (
                     textOf(actions[code.code])
                   ) : (
                     <ActionSelect
-                      label={`Action for ${code.code}`}
+                      label={texts.actionFor(code.code)}
                       code={code}
                       action={actions[code.code]}
                       onChange={(action) => onChange(withAction(actions, code.code, action))}
@@ -150,12 +151,11 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
   const remove = (at: number, code: string) =>
     onChange({ collections: collections.flatMap((rule, index) => (index === at ? without(rule, code) : [rule])) });
   return (
-    <section className={classes.part} aria-label="Rules for collections">
+    <section className={classes.part} aria-label={texts.patternRules}>
       <Text size="sm" mb="xs">
-        Rules for some collections. In a pattern, <code>*</code> matches any characters. The first rule that matches the
-        collection and the finding applies.
+        {texts.aboutPatternRules(<code>*</code>)}
       </Text>
-      <ul className={classes.lines} aria-label="Patterns">
+      <ul className={classes.lines} aria-label={texts.patterns}>
         {collections.flatMap((rule, index) =>
           Object.entries(rule.findings).map(([code, action]) => (
             <li key={`${index} ${code}`} className={classes.line}>
@@ -169,10 +169,10 @@ export function PolicyPatterns({ policy: { collections }, codes, onChange, isRea
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={named`Remove ${code} from ${rule.pattern}`}
+                  aria-label={texts.removeFrom(code, rule.pattern)}
                   onClick={() => remove(index, code)}
                 >
-                  Remove
+                  {messages.common.remove}
                 </Button>
               )}
             </li>
@@ -200,7 +200,7 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
     <Group gap="sm" align="flex-end" mt="sm">
       <TextInput
         size="xs"
-        label="Pattern"
+        label={texts.pattern}
         placeholder="tmp_*"
         maxLength={255}
         value={pattern}
@@ -208,12 +208,12 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
       />
       <NativeSelect
         size="xs"
-        label="Finding"
+        label={texts.finding}
         value={chosen}
         onChange={(event) => setChosen(event.currentTarget.value)}
         data={codes.map((each) => each.code)}
       />
-      <ActionSelect isLabelled label="Action" code={code} action={action} onChange={setAction} />
+      <ActionSelect isLabelled label={texts.action} code={code} action={action} onChange={setAction} />
       <Button
         size="xs"
         variant="default"
@@ -223,7 +223,7 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
           setPattern('');
         }}
       >
-        Add
+        {texts.add}
       </Button>
     </Group>
   );
@@ -231,10 +231,10 @@ function Adding({ codes, onAdd }: { codes: readonly Code[]; onAdd: (rule: Rule) 
 
 /** Shows the policy. It is read-only unless the user is an admin. Saving is rejected after a concurrent change. */
 export function PolicyTab() {
-  useTitle('Policy · Operations');
+  useTitle(frame.titleOf(frame.tabs.policy));
   const policy = useQuery(policyQuery());
   return (
-    <QueryResult query={policy} label="Loading the policy">
+    <QueryResult query={policy} label={texts.loading}>
       {(read) => <Editor read={read} />}
     </QueryResult>
   );
@@ -256,14 +256,7 @@ function Editor({ read }: { read: ReadPolicy }) {
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        The policy applies to every schema change.{' '}
-        {read.meta.updated_at === null ? (
-          'No policy is set. The service rejects nothing.'
-        ) : (
-          <>
-            Set <Time at={read.meta.updated_at} />.
-          </>
-        )}
+        {texts.about} {read.meta.updated_at === null ? texts.unset : texts.setAt(<Time at={read.meta.updated_at} />)}
       </Text>
       {isAdmin && <Presets onChoose={change} />}
       <General policy={policy} onChange={change} isReadOnly={!isAdmin} />
@@ -309,26 +302,26 @@ function SavePolicy({ read, edited, onEdited }: SaveProps) {
       ? propose.mutate({ policy, title: title.trim(), reason })
       : save.mutate({ policy, etag, reason, isAcknowledged: loosened.length > 0 });
   return (
-    <section className={classes.part} aria-label="Save policy">
+    <section className={classes.part} aria-label={texts.savePolicy}>
       <Condition condition={condition} />
       <Group gap="sm" align="flex-end">
         <div className={classes.words}>
           <ReasonInput value={reason} onChange={setReason} />
         </div>
         <SteadyButton variant="default" disabled={edited === null} onClick={discard}>
-          Discard
+          {texts.discard}
         </SteadyButton>
         <SteadyButton
           disabled={edited === null || !condition.isMet || lacksReason}
           loading={save.isPending || propose.isPending}
           onClick={send}
         >
-          {needsApproval ? 'Open a change request' : 'Save policy'}
+          {needsApproval ? texts.openRequest : texts.savePolicy}
         </SteadyButton>
       </Group>
       {etag !== read.etag && !save.isPending && (
         <Text size="sm" mt="sm" role="alert">
-          Another user saved a new policy. Discard your changes and start from the new policy.
+          {texts.replaced}
         </Text>
       )}
       {save.error !== null && <ProblemAlert error={save.error} />}
@@ -362,8 +355,8 @@ function Condition({ condition }: { condition: ReturnType<typeof useCondition> }
     return (
       <TextInput
         mb="sm"
-        label="Title"
-        description="Changes to this policy require approval. They are proposed as a change request."
+        label={texts.requestTitle}
+        description={texts.aboutRequest}
         maxLength={200}
         value={title}
         onChange={(event) => setTitle(event.currentTarget.value)}
@@ -373,7 +366,7 @@ function Condition({ condition }: { condition: ReturnType<typeof useCondition> }
   return (
     <Checkbox
       mb="sm"
-      label={`I know that this loosens the policy: ${loosened.join(', ')}`}
+      label={texts.acknowledgeLoosening(loosened)}
       checked={isAcknowledged}
       onChange={(event) => acknowledge(event.currentTarget.checked)}
     />
@@ -423,11 +416,11 @@ interface GeneralProps {
 function General({ policy, onChange, isReadOnly }: GeneralProps) {
   const { approvals, author_may_approve: mayApprove, online_above_rows: rows, policy_changes: changes } = policy;
   return (
-    <section className={classes.part} aria-label="General">
+    <section className={classes.part} aria-label={texts.general}>
       <Group gap="xl" align="flex-start">
         <NumberInput
           label={POLICY_WORDS.approvals}
-          description="For change requests that require approval"
+          description={texts.aboutApprovals}
           min={1}
           max={100}
           allowDecimal={false}
@@ -437,7 +430,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
         />
         <NumberInput
           label={POLICY_WORDS.online_above_rows}
-          description="Leave empty for no rule."
+          description={texts.aboutOnline}
           min={0}
           allowDecimal={false}
           thousandSeparator=","
@@ -447,7 +440,7 @@ function General({ policy, onChange, isReadOnly }: GeneralProps) {
         />
         <NativeSelect
           label={POLICY_WORDS.policy_changes}
-          description="Required for a policy change"
+          description={texts.aboutChanges}
           value={changes}
           disabled={isReadOnly}
           onChange={(event) => onChange({ policy_changes: event.currentTarget.value as Policy['policy_changes'] })}

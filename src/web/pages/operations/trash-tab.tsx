@@ -7,7 +7,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { trashQuery, type Restoring, restore, restorePlanQuery, purge } from '../../service/operations-queries.js';
 import type { TrashEntry, Plan } from '../../service/types.js';
 import { useRole } from '../../service/session.js';
-import { bytesText, counted } from '../../shared/text.js';
+import { bytesText } from '../../shared/text.js';
 import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { useTitle } from '../../shared/page.js';
 import { Time } from '../../shared/time.js';
@@ -17,8 +17,11 @@ import { SCHEMA } from '../../service/queries.js';
 import { Caution, ReasonInput, useLacksReason } from '../../shared/form.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { actorName } from '../../../schema/model/events.js';
-import { Name, visibleName, named } from '../../shared/name.js';
-import { locale } from '../../shared/language.js';
+import { Name, visibleName } from '../../shared/name.js';
+import { messages as frame } from './messages.js';
+import { messages } from './settings-messages.js';
+
+const { common, trash: texts } = messages;
 
 /** Returns `articles` or `articles.title`. */
 export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'field'>): string =>
@@ -39,11 +42,11 @@ export interface RestoreOutlook {
 export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOutlook {
   const comes = warnings.filter(({ code }) => code === 'DATA_RESTORED');
   const stays = warnings.filter(({ code }) => code !== 'DATA_RESTORED');
-  const messages = errors.map(({ message }) => message);
+  const causes = errors.map(({ message }) => message);
   return {
     comes: comes.map(({ message }) => message),
     stays: stays.map(({ message }) => message),
-    refused: accepted || messages.length > 0 ? messages : ['PostgreSQL would reject the restore.'],
+    refused: accepted || causes.length > 0 ? causes : [messages.restore.rejected],
   };
 }
 
@@ -65,8 +68,8 @@ export function RestoreDialog({ entry, onClose }: { entry: TrashEntry; onClose: 
       opened
       onClose={onClose}
       size="lg"
-      title={named`Restore ${nameOf(entry)}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={texts.restoreOf(nameOf(entry))}
+      closeButtonProps={{ 'aria-label': frame.close }}
     >
       {back === null ? <Form entry={entry} onDone={setBack} /> : <Done back={back} onClose={onClose} />}
     </Modal>
@@ -102,7 +105,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResu
     <form onSubmit={submit}>
       <Stack>
         <TextInput
-          label="New name"
+          label={messages.restore.newName}
           placeholder={entry.field ?? entry.collection}
           data-autofocus
           value={restoring.as}
@@ -110,13 +113,13 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResu
           onChange={(event) => change({ as: event.currentTarget.value })}
         />
         <TagsInput
-          label="Skip these foreign keys"
-          description="Foreign keys that are no longer valid can be skipped. Choose them, or type their names."
+          label={messages.restore.skippedKeys}
+          description={messages.restore.aboutSkippedKeys}
           data={[...(plan.data?.optional ?? [])]}
           value={[...restoring.without]}
           error={at('without[0]')}
           onChange={(without) => change({ without })}
-          clearButtonProps={{ 'aria-label': 'Clear' }}
+          clearButtonProps={{ 'aria-label': common.clear }}
         />
         <ReasonInput value={reason} onChange={setReason} />
         <div role="status" aria-live="polite">
@@ -128,7 +131,7 @@ function Form({ entry, onDone }: { entry: TrashEntry; onDone: (back: RestoreResu
             loading={bring.isPending}
             disabled={plan.isFetching || !canBeRestored(outlook) || lacksReason}
           >
-            Restore
+            {texts.restore}
           </SteadyButton>
         </Group>
       </Stack>
@@ -147,14 +150,18 @@ function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutloo
     const isAtBox = messageOf(error, 'as') !== undefined || messageOf(error, 'without[0]') !== undefined;
     return isAtBox ? null : <ProblemAlert error={error} />;
   }
-  return outlook === null ? <LoadingIndicator label="Dry run" height="60px" /> : <Outlook outlook={outlook} />;
+  return outlook === null ? (
+    <LoadingIndicator label={messages.restore.trying} height="60px" />
+  ) : (
+    <Outlook outlook={outlook} />
+  );
 }
 
 function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlook }) {
   return (
     <Stack gap="xs">
       {refused.map((message) => (
-        <Alert key={message} color="red" title="It cannot be restored with these options">
+        <Alert key={message} color="red" title={messages.restore.impossible}>
           {message}
         </Alert>
       ))}
@@ -164,7 +171,7 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
         </Text>
       ))}
       {stays.length > 0 && (
-        <Caution title="Not restored">
+        <Caution title={messages.restore.notRestored}>
           {stays.map((message) => (
             <Text size="sm" key={message}>
               {message}
@@ -172,9 +179,7 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
           ))}
         </Caution>
       )}
-      {refused.length === 0 && stays.length === 0 && (
-        <Text size="sm">The dry run succeeded. Everything is restored, including the rows.</Text>
-      )}
+      {refused.length === 0 && stays.length === 0 && <Text size="sm">{messages.restore.complete}</Text>}
     </Stack>
   );
 }
@@ -185,10 +190,11 @@ function Done({ back: { data, warnings = [] }, onClose }: { back: RestoreResult;
   return (
     <Stack>
       <Text>
-        <Link to="/collections/$name" params={{ name: data.collection }} search={search} onClick={onClose}>
-          {field === undefined ? data.collection : `${data.collection}.${field}`}
-        </Link>{' '}
-        is restored.
+        {messages.restore.restored(
+          <Link to="/collections/$name" params={{ name: data.collection }} search={search} onClick={onClose}>
+            {field === undefined ? data.collection : `${data.collection}.${field}`}
+          </Link>,
+        )}
       </Text>
       {warnings.map(({ message }) => (
         <Text size="sm" key={message}>
@@ -196,7 +202,7 @@ function Done({ back: { data, warnings = [] }, onClose }: { back: RestoreResult;
         </Text>
       ))}
       <Group justify="flex-end">
-        <Button onClick={onClose}>Done</Button>
+        <Button onClick={onClose}>{common.done}</Button>
       </Group>
     </Stack>
   );
@@ -221,19 +227,12 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
     done.mutate(undefined, { onSuccess: onClose });
   };
   return (
-    <Modal opened onClose={onClose} title={named`Purge ${name}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title={texts.purgeOf(name)} closeButtonProps={{ 'aria-label': frame.close }}>
       <form onSubmit={submit}>
         <Stack>
-          <Text size="sm">
-            {entry.rows === null ? 'Its rows' : counted(entry.rows, 'row')} will be permanently deleted. Only a backup
-            can restore the data. The event log records who purged it and when.
-          </Text>
+          <Text size="sm">{messages.purge.warning(entry.rows)}</Text>
           <TextInput
-            label={
-              <>
-                Type <Name of={name} /> to confirm
-              </>
-            }
+            label={messages.purge.confirm(<Name of={name} />)}
             autoComplete="off"
             data-autofocus
             value={typed}
@@ -243,8 +242,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
           {done.error !== null && <ProblemAlert error={done.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              {' '}
-              Cancel{' '}
+              {messages.purge.cancel}
             </Button>
             <SteadyButton
               type="submit"
@@ -252,7 +250,7 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
               disabled={![name, visibleName(name)].includes(typed) || lacksReason}
               loading={done.isPending}
             >
-              Delete permanently
+              {messages.purge.submit}
             </SteadyButton>
           </Group>
         </Stack>
@@ -264,27 +262,26 @@ export function PurgeDialog({ entry, onClose }: { entry: TrashEntry; onClose: ()
 type OpenDialog = { what: 'restore' | 'purge'; entry: TrashEntry } | null;
 
 export function TrashTab() {
-  useTitle('Trash · Operations');
+  useTitle(frame.titleOf(frame.tabs.trash));
   const trash = useQuery(trashQuery());
   const [open, setOpen] = useState<OpenDialog>(null);
   const close = () => setOpen(null);
   return (
     <>
-      <QueryResult query={trash} label="Loading the trash">
-        {({ data: entries, meta }) =>
+      <QueryResult query={trash} label={texts.loading}>
+        {({ data: entries, meta: { total_count: total = 0 } = {} }) =>
           entries.length === 0 ? (
             <Empty />
           ) : (
             <>
-              <ul className={classes.cards} aria-label="Trash">
+              <ul className={classes.cards} aria-label={frame.tabs.trash}>
                 {entries.map((entry) => (
                   <Entry key={entry.position} entry={entry} onOpen={(what) => setOpen({ what, entry })} />
                 ))}
               </ul>
-              {(meta?.total_count ?? 0) > entries.length && (
+              {total > entries.length && (
                 <Text size="sm" c="dimmed">
-                  Showing the newest {entries.length} of {meta?.total_count?.toLocaleString(locale)}. Run{' '}
-                  <code>dps trash</code> to list all.
+                  {texts.newest(entries.length, total, <code>dps trash</code>)}
                 </Text>
               )}
             </>
@@ -300,10 +297,9 @@ export function TrashTab() {
 function Empty() {
   return (
     <div className={classes.empty}>
-      <Text fw={600}>The trash is empty</Text>
+      <Text fw={600}>{texts.empty}</Text>
       <Text size="sm" mt={4}>
-        Deleted collections and fields are kept here with their rows. You can restore them for the time that
-        KEEP_DELETED sets.
+        {texts.aboutEmpty}
       </Text>
     </div>
   );
@@ -312,7 +308,7 @@ function Empty() {
 function Entry({ entry, onOpen }: { entry: TrashEntry; onOpen: (what: 'restore' | 'purge') => void }) {
   const { kind, rows, bytes, deleted_at: since, kept_until: until, deleted_by: who, batch } = entry;
   const name = nameOf(entry);
-  const size = [rows !== null && counted(rows, 'row'), bytes !== null && bytesText(bytes)].filter(Boolean);
+  const size = [...(rows === null ? [] : [texts.rows(rows)]), ...(bytes === null ? [] : [bytesText(bytes)])];
   const isAdmin = useRole() === 'admin';
   return (
     <li className={classes.card}>
@@ -323,24 +319,30 @@ function Entry({ entry, onOpen }: { entry: TrashEntry; onOpen: (what: 'restore' 
               <Name of={name} />
             </Text>
             <Badge variant="default" tt="none" fw={500} size="sm">
-              {kind}
+              {texts.kinds[kind]}
             </Badge>
           </Group>
           <Text size="sm" c="dimmed" mt={4}>
-            {size.length > 0 && `${size.join(', ')}; `}deleted by {who === null ? 'the service' : actorName(who)}{' '}
-            <Link to="/timeline" search={{ batch }}>
-              <Time at={since} />
-            </Link>
-            , restorable until <Time at={until} as="day" /> (<Time at={until} />)
+            {texts.deletion({
+              size,
+              by: who && actorName(who),
+              since: (
+                <Link to="/timeline" search={{ batch }}>
+                  <Time at={since} />
+                </Link>
+              ),
+              day: <Time at={until} as="day" />,
+              until: <Time at={until} />,
+            })}
           </Text>
         </div>
         {isAdmin && (
           <Group gap="xs">
-            <Button size="xs" onClick={() => onOpen('restore')} aria-label={named`Restore ${name}`}>
-              Restore
+            <Button size="xs" onClick={() => onOpen('restore')} aria-label={texts.restoreOf(name)}>
+              {texts.restore}
             </Button>
-            <Button size="xs" variant="default" onClick={() => onOpen('purge')} aria-label={named`Purge ${name}`}>
-              Purge
+            <Button size="xs" variant="default" onClick={() => onOpen('purge')} aria-label={texts.purgeOf(name)}>
+              {texts.purge}
             </Button>
           </Group>
         )}

@@ -22,7 +22,10 @@ import { ServiceError } from '../../service/send.js';
 import type { NewTrustRule, TrustRule } from '../../service/types.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
-import { named } from '../../shared/name.js';
+import { messages as frame } from './messages.js';
+import { messages } from './settings-messages.js';
+
+const { common, trustRule: texts } = messages;
 
 /**
  * Replaces all rules.
@@ -52,8 +55,8 @@ export function TrustDialog({ read, rule, onClose }: DialogProps) {
       opened
       size="lg"
       onClose={onClose}
-      title={rule?.name ?? 'New trust rule'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={rule?.name ?? texts.new}
+      closeButtonProps={{ 'aria-label': frame.close }}
     >
       <TrustForm rules={rules} etag={etag} rule={rule} onDone={onClose} />
     </Modal>
@@ -127,7 +130,7 @@ function TrustForm({ rules, etag, rule, onDone }: FormProps) {
         <ScopeInputs {...inputs} />
         {save.error !== null && !isShown && <ProblemAlert error={save.error} />}
         <SteadyButton type="submit" loading={save.isPending} disabled={repeatedClaim(input) !== undefined}>
-          {rule === null ? 'Create rule' : 'Save'}
+          {rule === null ? texts.create : common.save}
         </SteadyButton>
       </Stack>
     </form>
@@ -166,7 +169,7 @@ function IssuerInputs({ input: { name, issuer, audience }, onChange, errorAt }: 
   return (
     <>
       <TextInput
-        label="Name"
+        label={common.name}
         required
         withAsterisk={false}
         data-autofocus
@@ -175,8 +178,8 @@ function IssuerInputs({ input: { name, issuer, audience }, onChange, errorAt }: 
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
       <TextInput
-        label="Issuer"
-        description="The address in the claim iss, exactly as the platform writes it."
+        label={texts.issuer}
+        description={texts.aboutIssuer}
         required
         withAsterisk={false}
         value={issuer}
@@ -184,8 +187,8 @@ function IssuerInputs({ input: { name, issuer, audience }, onChange, errorAt }: 
         onChange={(event) => onChange({ issuer: event.currentTarget.value })}
       />
       <TextInput
-        label="Audience"
-        description="The claim aud. Use the address of this service."
+        label={texts.audience}
+        description={texts.aboutAudience}
         required
         withAsterisk={false}
         value={audience}
@@ -201,28 +204,27 @@ function ClaimInputs({ input, onChange, errorAt }: InputsProps) {
   const { claims } = input;
   const change = (index: number, claim: Claim) => onChange({ claims: claims.with(index, claim) });
   const repeated = repeatedClaim(input);
-  const error = repeated === undefined ? errorAt('claims') : `The claim "${repeated}" is listed twice.`;
+  const error = repeated === undefined ? errorAt('claims') : texts.repeatedClaim(repeated);
   return (
-    <section aria-label="Claims">
+    <section aria-label={texts.claims}>
       <Text size="sm" fw={500}>
-        Claims
+        {texts.claims}
       </Text>
       <Text size="xs" c="dimmed" mb={6}>
-        All of them must match. A pattern can contain *. Always include the owner and the repository in sub: everyone
-        can get ID tokens of GitHub.
+        {texts.aboutClaims}
       </Text>
       {claims.map(([name, pattern], index) => (
         // Claims have no id, and inputs keep their focus only if the key does not depend on their content.
         <Group key={index} gap="xs" mb={6} wrap="nowrap">
           <TextInput
-            aria-label={named`Name of claim ${index + 1}`}
+            aria-label={texts.nameOfClaim(index + 1)}
             w={140}
             required
             value={name}
             onChange={(event) => change(index, [event.currentTarget.value, pattern])}
           />
           <TextInput
-            aria-label={named`Pattern of claim ${index + 1}`}
+            aria-label={texts.patternOfClaim(index + 1)}
             flex={1}
             required
             placeholder="repo:example/schema:ref:refs/heads/main"
@@ -233,10 +235,10 @@ function ClaimInputs({ input, onChange, errorAt }: InputsProps) {
           <Button
             variant="default"
             size="xs"
-            aria-label={named`Remove claim ${index + 1}`}
+            aria-label={texts.removeClaim(index + 1)}
             onClick={() => onChange({ claims: claims.toSpliced(index, 1) })}
           >
-            Remove
+            {common.remove}
           </Button>
         </Group>
       ))}
@@ -246,7 +248,7 @@ function ClaimInputs({ input, onChange, errorAt }: InputsProps) {
         </Text>
       )}
       <Button variant="default" size="xs" onClick={() => onChange({ claims: [...claims, ['', '']] })}>
-        Add claim
+        {texts.addClaim}
       </Button>
     </section>
   );
@@ -260,14 +262,14 @@ function ScopeInputs({ input: { scope, minutes, user }, onChange, errorAt }: Inp
   return (
     <>
       <NativeSelect
-        label="Role"
+        label={texts.role}
         data={[...ROLES]}
         value={scope.role}
         error={errorAt('role')}
         onChange={(event) => change({ role: event.currentTarget.value as TrustRule['scope']['role'] })}
       />
       <Checkbox.Group
-        label="Actions"
+        label={texts.actions}
         value={scope.actions}
         error={errorAt('actions')}
         onChange={(actions) => change({ actions })}
@@ -279,26 +281,26 @@ function ScopeInputs({ input: { scope, minutes, user }, onChange, errorAt }: Inp
         </Group>
       </Checkbox.Group>
       <TagsInput
-        label="Collections"
-        description="Names, or patterns with *. Empty: all."
+        label={common.collections}
+        description={texts.aboutCollections}
         data={listed.map(({ collection }) => collection)}
         value={scope.collections ?? []}
         error={errorAt('collections')}
         onChange={(collections) => onChange({ scope: withList('collections', collections, scope) })}
         limit={50}
-        clearButtonProps={{ 'aria-label': 'Clear' }}
+        clearButtonProps={{ 'aria-label': common.clear }}
       />
       <TagsInput
-        label="Networks"
-        description="Addresses and networks that may use the API tokens. Empty: all."
+        label={texts.networks}
+        description={texts.aboutNetworks}
         value={scope.networks ?? []}
         error={errorAt('networks')}
         onChange={(networks) => onChange({ scope: withList('networks', networks, scope) })}
-        clearButtonProps={{ 'aria-label': 'Clear' }}
+        clearButtonProps={{ 'aria-label': common.clear }}
       />
       <NumberInput
-        label="Minutes"
-        description="How long the API tokens are valid."
+        label={texts.minutes}
+        description={texts.aboutMinutes}
         min={1}
         max={60}
         allowDecimal={false}
@@ -333,9 +335,9 @@ function UserSelect({ user, error, onChange }: UserSelectProps) {
   const isUnlisted = user !== '' && !users.some(({ value }) => value === user);
   return (
     <NativeSelect
-      label="User"
-      description="The API tokens belong to this user and never exceed the user's role."
-      data={[{ value: '', label: 'You' }, ...(isUnlisted ? [{ value: user, label: user }] : []), ...users]}
+      label={texts.user}
+      description={texts.aboutUser}
+      data={[{ value: '', label: texts.you }, ...(isUnlisted ? [{ value: user, label: user }] : []), ...users]}
       value={user}
       error={error}
       onChange={(event) => onChange(event.currentTarget.value)}

@@ -11,18 +11,21 @@ import { ConfirmButton, SteadyButton } from '../../shared/buttons.js';
 import { Glyph } from '../../shared/glyph.js';
 import { useTitle } from '../../shared/page.js';
 import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
-import { counted, scopeText } from '../../shared/text.js';
+import { scopeText } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { TrustDialog, useSaveTrust } from './trust-dialog.js';
-import { named } from '../../shared/name.js';
+import { messages as frame } from './messages.js';
 import classes from './page.module.css';
+import { messages } from './settings-messages.js';
+
+const { common, trust: texts } = messages;
 
 /** Only admins can change the rules. */
 export function TrustTab() {
-  useTitle('Trust rules · Operations');
+  useTitle(frame.titleOf(frame.tabs.trust));
   const trust = useQuery(trustQuery());
   return (
-    <QueryResult query={trust} label="Loading the trust rules">
+    <QueryResult query={trust} label={texts.loading}>
       {(read) => <TrustRules read={read} />}
     </QueryResult>
   );
@@ -35,12 +38,11 @@ function TrustRules({ read }: { read: ReadTrust }) {
     <>
       <Group justify="space-between" align="flex-start" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
-          A pipeline exchanges the ID token of its platform for a short-lived API token. The first rule that accepts the
-          ID token determines what the API token may do.
+          {texts.about}
         </Text>
         {isAdmin && (
           <Button leftSection={<Glyph path={addIcon} />} onClick={() => setEdited('new')}>
-            New rule
+            {texts.new}
           </Button>
         )}
       </Group>
@@ -54,9 +56,9 @@ function TrustRules({ read }: { read: ReadTrust }) {
 
 const Empty = () => (
   <div className={classes.empty}>
-    <Text fw={600}>No trust rules</Text>
+    <Text fw={600}>{texts.none}</Text>
     <Text size="sm" mt={4}>
-      Create one to let GitHub Actions, GitLab or another OpenID issuer use the service without a stored secret.
+      {texts.aboutNone}
     </Text>
   </div>
 );
@@ -72,7 +74,7 @@ function Cards({ read, isAdmin, onEdit }: CardsProps) {
   const save = useSaveTrust(read.etag);
   return (
     <>
-      <ol className={classes.cards} aria-label="Trust rules">
+      <ol className={classes.cards} aria-label={texts.rules}>
         {rules.map((rule, index) => (
           <li key={rule.name} className={classes.card}>
             <div className={classes.head}>
@@ -84,24 +86,24 @@ function Cards({ read, isAdmin, onEdit }: CardsProps) {
                       variant="default"
                       size="xs"
                       loading={save.isPending}
-                      aria-label={named`Move up ${rule.name}`}
+                      aria-label={texts.moveUpOf(rule.name)}
                       onClick={() => save.mutate(movedUp(rules, index))}
                     >
-                      Move up
+                      {texts.moveUp}
                     </SteadyButton>
                   )}
                   <Button
                     variant="default"
                     size="xs"
-                    aria-label={named`Edit ${rule.name}`}
+                    aria-label={common.editOf(rule.name)}
                     onClick={() => onEdit(rule)}
                   >
-                    Edit
+                    {common.edit}
                   </Button>
                   <ConfirmButton
                     size="xs"
-                    label="Delete"
-                    sure="Yes, delete"
+                    label={common.delete}
+                    sure={texts.confirmDelete}
                     about={rule.name}
                     loading={save.isPending}
                     onConfirm={() => save.mutate(rules.toSpliced(index, 1))}
@@ -130,7 +132,7 @@ function RuleText({ rule: { name, issuer, audience, claims, scope, minutes }, se
     <div className={classes.words}>
       <Text fw={600}>{name}</Text>
       <Text size="sm" mt={4} className={classes.address}>
-        {issuer}, audience {audience}
+        {texts.issuer(issuer, audience)}
       </Text>
       <Text size="sm" className={classes.address}>
         {Object.entries(claims).map(([claim, pattern]) => (
@@ -142,11 +144,11 @@ function RuleText({ rule: { name, issuer, audience, claims, scope, minutes }, se
         ))}
       </Text>
       <Text size="sm" c="dimmed" mt={4}>
-        {scopeText(scope)}; for {counted(minutes, 'minute')}
+        {texts.scope(scopeText(scope), minutes)}
       </Text>
       {setter !== undefined && (
         <Text size="sm" c="dimmed">
-          Set by {actorName(setter.actor)} <Time at={setter.occurred_at} />
+          {texts.setBy(actorName(setter.actor), <Time at={setter.occurred_at} />)}
         </Text>
       )}
     </div>

@@ -1,45 +1,62 @@
-/* Lists webhooks with their deliveries, and sends tests and replays. */
+/* Lists webhooks with their deliveries, sends tests and replays, and edits webhooks. */
 import addIcon from 'icon:add';
-import { Badge, Button, Group, NumberInput, Text } from '@mantine/core';
+import {
+  Badge,
+  Button,
+  Group,
+  Modal,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { collectionsQuery } from '../../service/queries.js';
 import {
   WEBHOOKS,
+  createWebhook,
+  deleteWebhook,
   deliveriesQuery,
   replayWebhook,
+  rotateSecret,
   testWebhook,
   updateWebhook,
   webhooksQuery,
 } from '../../service/operations-queries.js';
 import { ServiceError } from '../../service/send.js';
-import type { Webhook, WebhookDelivery } from '../../service/types.js';
-import { SteadyButton } from '../../shared/buttons.js';
+import type { Webhook, WebhookDelivery, WebhookSettings } from '../../service/types.js';
+import { ConfirmButton, ShownOnce, SteadyButton } from '../../shared/buttons.js';
 import { Glyph } from '../../shared/glyph.js';
 import { useTitle } from '../../shared/page.js';
 import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
-import { counted, durationText } from '../../shared/text.js';
+import { durationText } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import classes from './page.module.css';
-import { FORMAT_LABELS, WebhookDialog } from './webhook-dialog.js';
-import { named } from '../../shared/name.js';
+import { messages as frame } from './messages.js';
+import { messages } from './settings-messages.js';
 import { locale } from '../../shared/language.js';
+
+const { common, webhook: dialog, webhooks: texts } = messages;
 
 /** Lists webhooks, and refetches them every few seconds. Explains webhooks if there are none. */
 export function WebhooksTab() {
-  useTitle('Webhooks · Operations');
+  useTitle(frame.titleOf(frame.tabs.webhooks));
   const webhooks = useQuery(webhooksQuery());
   const [open, setOpen] = useState<Webhook | 'new' | null>(null);
   return (
     <>
       <Group justify="space-between" align="flex-start" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
-          A webhook sends each event that passes its filter to an address.
+          {texts.about}
         </Text>
         <Button leftSection={<Glyph path={addIcon} />} onClick={() => setOpen('new')}>
-          New webhook
+          {texts.new}
         </Button>
       </Group>
-      <QueryResult query={webhooks} label="Loading the webhooks">
+      <QueryResult query={webhooks} label={texts.loading}>
         {(list) => (list.length === 0 ? <Empty /> : <Cards webhooks={list} onEdit={setOpen} />)}
       </QueryResult>
       {open !== null && <WebhookDialog webhook={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
@@ -49,16 +66,16 @@ export function WebhooksTab() {
 
 const Empty = () => (
   <div className={classes.empty}>
-    <Text fw={600}>No webhooks</Text>
+    <Text fw={600}>{texts.none}</Text>
     <Text size="sm" mt={4}>
-      Create one to send events to another program, to Slack or to Microsoft Teams.
+      {texts.aboutNone}
     </Text>
   </div>
 );
 
 function Cards({ webhooks, onEdit }: { webhooks: readonly Webhook[]; onEdit: (webhook: Webhook) => void }) {
   return (
-    <ul className={classes.cards} aria-label="Webhooks">
+    <ul className={classes.cards} aria-label={frame.tabs.webhooks}>
       {webhooks.map((webhook) => (
         <WebhookCard key={webhook.id} webhook={webhook} onEdit={() => onEdit(webhook)} />
       ))}
@@ -82,7 +99,7 @@ function WebhookCard({ webhook, onEdit }: { webhook: Webhook; onEdit: () => void
         <div className={classes.words}>
           <Group gap="xs">
             <Badge variant="light" color={COLORS[state]} tt="none" className={classes.badge}>
-              {state}
+              {texts.states[state]}
             </Badge>
             <Text fw={600}>{name}</Text>
           </Group>
@@ -99,31 +116,31 @@ function WebhookCard({ webhook, onEdit }: { webhook: Webhook; onEdit: () => void
             variant="subtle"
             size="xs"
             aria-expanded={isOpen}
-            aria-label={named`Deliveries of ${name}`}
+            aria-label={texts.deliveriesOf(name)}
             onClick={() => setOpen(!isOpen)}
           >
-            Deliveries
+            {texts.deliveries}
           </Button>
           <SteadyButton
             variant="default"
             size="xs"
             loading={sendTest.isPending}
-            aria-label={named`Send a test to ${name}`}
+            aria-label={texts.testOf(name)}
             onClick={() => sendTest.mutate()}
           >
-            Send a test
+            {texts.test}
           </SteadyButton>
           <SteadyButton
             variant="default"
             size="xs"
             loading={switchState.isPending}
-            aria-label={named`${isDisabled ? 'Enable' : 'Disable'} ${name}`}
+            aria-label={isDisabled ? texts.enableOf(name) : texts.disableOf(name)}
             onClick={() => switchState.mutate()}
           >
-            {isDisabled ? 'Enable' : 'Disable'}
+            {isDisabled ? texts.enable : texts.disable}
           </SteadyButton>
-          <Button variant="default" size="xs" aria-label={named`Edit ${name}`} onClick={onEdit}>
-            Edit
+          <Button variant="default" size="xs" aria-label={common.editOf(name)} onClick={onEdit}>
+            {common.edit}
           </Button>
         </Group>
       </div>
@@ -134,46 +151,38 @@ function WebhookCard({ webhook, onEdit }: { webhook: Webhook; onEdit: () => void
   );
 }
 
-function filterText({ types, collections }: Webhook): string {
-  const events = types.includes('*') ? 'All events' : `Events ${types.join(', ')}`;
-  return collections === null ? `${events}.` : `${events} of ${collections.join(', ')}.`;
-}
-
-/** Descriptions of the reasons that the service sends. */
-const DISABLED: Readonly<Record<string, string>> = {
-  requested: 'An admin disabled it.',
-  gone: 'The service disabled it, because the receiver responded with status 410.',
-  failing: 'The service disabled it after three days of failed attempts.',
-  restored: 'It was restored from a backup. Replace its secret before you enable it.',
-  copied: 'The service disabled it, because its database is a copy of another one.',
+const FORMAT_LABELS: Readonly<Record<Webhook['format'], string>> = {
+  cloudevents: 'CloudEvents',
+  slack: 'Slack',
+  teams: 'Microsoft Teams',
 };
+
+const filterText = ({ types, collections }: Webhook): string =>
+  texts.filter(types.includes('*') ? null : types, collections);
+
+/** The reasons that the service sends. */
+const DISABLED: Readonly<Record<string, string>> = texts.disabledBecause;
+
+function progressText(behind: number, position: number | null): string {
+  if (position === null) return texts.noneDelivered;
+  return behind === 0 ? texts.upToDate(position) : texts.behind(behind, position);
+}
 
 /** Shows the position up to which events were delivered, and why the webhook does not deliver. */
 function DeliveryProgress({ webhook }: { webhook: Webhook }) {
   const { behind, position, disabled_because: because, last_error: lastError } = webhook;
   const { failing_since: since, next_attempt_at: next } = webhook;
-  const progress = behind === 0 ? 'Up to date' : `${counted(behind, 'event')} behind`;
   return (
     <>
       <Text size="sm" c="dimmed">
-        {position === null ? 'It has delivered no event.' : `${progress}, at event ${position.toLocaleString(locale)}.`}
+        {progressText(behind, position)}
       </Text>
       {because !== null && <Text size="sm">{DISABLED[because] ?? because}</Text>}
       {lastError !== null && (
         <Text size="sm" c="var(--mantine-color-error)">
           {lastError}
-          {since !== null && (
-            <>
-              {' '}
-              Failing since <Time at={since} />.
-            </>
-          )}
-          {next !== null && (
-            <>
-              {' '}
-              Next attempt at <Time at={next} as="clock" />.
-            </>
-          )}
+          {since !== null && <> {texts.failingSince(<Time at={since} />)}</>}
+          {next !== null && <> {texts.nextAttempt(<Time at={next} as="clock" />)}</>}
         </Text>
       )}
     </>
@@ -182,7 +191,7 @@ function DeliveryProgress({ webhook }: { webhook: Webhook }) {
 
 const TestResult = ({ delivery: { status, error, milliseconds } }: { delivery: WebhookDelivery }) => (
   <Text size="sm" mt="sm" c={error === null ? undefined : 'var(--mantine-color-error)'}>
-    {error ?? `The receiver accepted the test with status ${status} after ${durationText(milliseconds)}.`}
+    {error ?? texts.testAccepted(status, durationText(milliseconds))}
   </Text>
 );
 
@@ -191,14 +200,14 @@ function Deliveries({ webhook }: { webhook: Webhook }) {
   return (
     <div className={classes.step}>
       <Replay webhook={webhook} />
-      <QueryResult query={deliveries} label="Loading the deliveries">
+      <QueryResult query={deliveries} label={texts.loadingDeliveries}>
         {(attempts) =>
           attempts.length === 0 ? (
             <Text size="sm" c="dimmed" mt="md">
-              No deliveries.
+              {texts.noDeliveries}
             </Text>
           ) : (
-            <ul className={classes.deliveries} aria-label={named`Last deliveries of ${webhook.name}`} tabIndex={0}>
+            <ul className={classes.deliveries} aria-label={texts.lastDeliveries(webhook.name)} tabIndex={0}>
               {attempts.map((delivery) => (
                 <DeliveryLine key={`${delivery.message} ${delivery.attempted_at}`} delivery={delivery} />
               ))}
@@ -226,7 +235,7 @@ function DeliveryLine({ delivery }: { delivery: WebhookDelivery }) {
         )}
       </div>
       <Text size="sm" c="dimmed">
-        {status === null ? 'no response' : `status ${status}`}, {durationText(milliseconds)}, <Time at={at} />
+        {status === null ? texts.noResponse : texts.status(status)}, {durationText(milliseconds)}, <Time at={at} />
       </Text>
     </li>
   );
@@ -246,11 +255,11 @@ function Replay({ webhook: { id, name } }: { webhook: Webhook }) {
     if (position !== null) replay.mutate(position);
   };
   return (
-    <form onSubmit={submit} aria-label={named`Replay of ${name}`}>
+    <form onSubmit={submit} aria-label={texts.replayOf(name)}>
       <Group align="flex-end" gap="sm">
         <NumberInput
-          label="Deliver again from event"
-          description="The events have the same ids as before."
+          label={texts.replayFrom}
+          description={texts.aboutReplay}
           size="xs"
           min={1}
           allowDecimal={false}
@@ -261,17 +270,214 @@ function Replay({ webhook: { id, name } }: { webhook: Webhook }) {
           onChange={(value) => setPosition(typeof value === 'number' ? value : null)}
         />
         <SteadyButton type="submit" size="xs" variant="default" loading={replay.isPending}>
-          Replay
+          {texts.replay}
         </SteadyButton>
       </Group>
       {replay.error !== null && atInput === undefined && <ProblemAlert error={replay.error} />}
       <div role="status">
         {replay.data && (
           <Text size="sm" mt="xs">
-            Delivery continues at event {replay.variables.toLocaleString(locale)}.
+            {texts.continues(replay.variables)}
           </Text>
         )}
       </div>
     </form>
+  );
+}
+
+/* Creates, edits and deletes a webhook. */
+
+const FORMATS = Object.entries(FORMAT_LABELS).map(([value, label]) => ({ value, label }));
+
+/** Common patterns. The input also accepts all other patterns. */
+const TYPE_PATTERNS = ['collection.*', 'field.*', 'relation.*', 'object.*', 'change.*', 'policy.*', 'webhook.*'];
+
+const EMPTY: WebhookSettings = { name: '', url: '', format: 'cloudevents', types: ['*'], collections: null };
+
+const settingsOf = ({ name, url, format, types, collections }: Webhook): WebhookSettings => ({
+  name,
+  url,
+  format,
+  types,
+  collections,
+});
+
+/**
+ * The form of a webhook. It closes when the service accepts the change. While it shows a secret, it closes only by its
+ * button and Escape.
+ * @param props.webhook null for a new webhook
+ */
+function WebhookDialog({ webhook, onClose }: { webhook: Webhook | null; onClose: () => void }) {
+  const [secret, setSecret] = useState<string | null>(null);
+  return (
+    <Modal
+      opened
+      // A click outside would hide the secret, which is shown only once.
+      closeOnClickOutside={secret === null}
+      onClose={onClose}
+      title={webhook?.name ?? messages.webhooks.new}
+      closeButtonProps={{ 'aria-label': frame.close }}
+    >
+      {secret === null ? (
+        <WebhookForm webhook={webhook} onSecret={setSecret} onDone={onClose} />
+      ) : (
+        <>
+          <Text size="sm">{dialog.aboutSecret}</Text>
+          <ShownOnce secret={secret} name="secret" />
+          <Button mt="md" fullWidth data-autofocus onClick={onClose}>
+            {common.done}
+          </Button>
+        </>
+      )}
+    </Modal>
+  );
+}
+
+interface FormProps {
+  webhook: Webhook | null;
+  onSecret: (secret: string) => void;
+  onDone: () => void;
+}
+
+function WebhookForm({ webhook, onSecret, onDone }: FormProps) {
+  const [settings, setSettings] = useState(webhook === null ? EMPTY : settingsOf(webhook));
+  const client = useQueryClient();
+  const save = useMutation({
+    mutationFn: async () => {
+      const sent = { ...settings, types: settings.types.length === 0 ? ['*'] : settings.types };
+      if (webhook === null) return (await createWebhook(sent)).secret;
+      await updateWebhook(webhook.id, sent);
+      return null;
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: [WEBHOOKS] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate(undefined, { onSuccess: (secret) => (secret === null ? onDone() : onSecret(secret)) });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <SettingsInputs
+          settings={settings}
+          error={save.error}
+          onChange={(changed) => setSettings({ ...settings, ...changed })}
+        />
+        {save.error !== null && !isShownAtInputs(save.error) && <ProblemAlert error={save.error} />}
+        {webhook !== null && <SecretAndDeletion webhook={webhook} onSecret={onSecret} onDone={onDone} />}
+        <SteadyButton type="submit" loading={save.isPending}>
+          {webhook === null ? dialog.create : common.save}
+        </SteadyButton>
+      </Stack>
+    </form>
+  );
+}
+
+/** @returns the member in a path: `types` for `types[0]` */
+const memberOf = (path: string | undefined): string => path?.replace(/\[.*/s, '') ?? '';
+
+const isShownAtInputs = (error: Error): boolean =>
+  error instanceof ServiceError &&
+  error.problems.every(({ extensions }) => Object.hasOwn(EMPTY, memberOf(extensions.path)));
+
+interface SettingsInputsProps {
+  settings: WebhookSettings;
+  error: Error | null;
+  onChange: (changed: Partial<WebhookSettings>) => void;
+}
+
+function SettingsInputs({ settings, error, onChange }: SettingsInputsProps) {
+  const { name, url, format, types, collections } = settings;
+  const { data: listed = [] } = useQuery(collectionsQuery());
+  const at = (member: keyof WebhookSettings) =>
+    error instanceof ServiceError
+      ? error.problems.find(({ extensions }) => memberOf(extensions.path) === member)?.message
+      : undefined;
+  return (
+    <>
+      <TextInput
+        label={common.name}
+        required
+        withAsterisk={false}
+        data-autofocus
+        value={name}
+        error={at('name')}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+      />
+      <TextInput
+        label={common.address}
+        placeholder="https://example.com/hook"
+        required
+        withAsterisk={false}
+        value={url}
+        error={at('url')}
+        onChange={(event) => onChange({ url: event.currentTarget.value })}
+      />
+      <NativeSelect
+        label={dialog.format}
+        data={FORMATS}
+        value={format}
+        error={at('format')}
+        onChange={(event) => onChange({ format: event.currentTarget.value as Webhook['format'] })}
+      />
+      <TagsInput
+        label={dialog.types}
+        description={dialog.aboutTypes}
+        data={TYPE_PATTERNS}
+        value={types}
+        error={at('types')}
+        onChange={(chosen) => onChange({ types: chosen })}
+        clearButtonProps={{ 'aria-label': common.clear }}
+      />
+      <TagsInput
+        label={common.collections}
+        description={dialog.aboutCollections}
+        data={listed.map(({ collection }) => collection)}
+        value={collections ?? []}
+        error={at('collections')}
+        onChange={(chosen) => onChange({ collections: chosen.length === 0 ? null : chosen })}
+        limit={50}
+        clearButtonProps={{ 'aria-label': common.clear }}
+      />
+    </>
+  );
+}
+
+function SecretAndDeletion({ webhook, onSecret, onDone }: FormProps & { webhook: Webhook }) {
+  const client = useQueryClient();
+  const rotate = useMutation({
+    mutationFn: () => rotateSecret(webhook.id),
+    onSuccess: () => client.invalidateQueries({ queryKey: [WEBHOOKS] }),
+  });
+  const remove = useMutation({
+    mutationFn: () => deleteWebhook(webhook.id),
+    // Removing the webhook from the list prevents the page from requesting its deliveries.
+    onSuccess: () =>
+      client.setQueryData(webhooksQuery().queryKey, (list) => list?.filter(({ id }) => id !== webhook.id)),
+  });
+  return (
+    <Stack gap="xs">
+      <Text size="sm" c="dimmed">
+        {dialog.aboutReplacing}
+      </Text>
+      <Group gap="xs">
+        <ConfirmButton
+          size="xs"
+          label={dialog.replaceSecret}
+          sure={dialog.confirmReplace}
+          loading={rotate.isPending}
+          onConfirm={() => rotate.mutate(undefined, { onSuccess: ({ secret }) => onSecret(secret) })}
+        />
+        <ConfirmButton
+          size="xs"
+          label={common.delete}
+          sure={dialog.confirmDelete}
+          loading={remove.isPending}
+          onConfirm={() => remove.mutate(undefined, { onSuccess: onDone })}
+        />
+      </Group>
+      {rotate.error !== null && <ProblemAlert error={rotate.error} />}
+      {remove.error !== null && <ProblemAlert error={remove.error} />}
+    </Stack>
   );
 }
