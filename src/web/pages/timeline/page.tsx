@@ -34,6 +34,9 @@ import searchIcon from 'icon:search';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { collectionsQuery } from '../../service/queries.js';
 import { useHere } from '../../shared/focus.js';
+import { messages } from './messages.js';
+
+const { change: changeTexts, comparing: comparingTexts, filters: filterTexts } = messages;
 
 /* Links from a change: the schema at that time, a revert, and a comparison. */
 
@@ -53,11 +56,11 @@ function Ways({ batch: { last_position: position }, from, onFrom }: BatchLinksPr
   return (
     <Group gap="xs" mb="md">
       <Button component={Link} to="/" search={{ at: position } as never} size="xs" variant="default">
-        Show schema
+        {changeTexts.showSchema}
       </Button>
       {from === undefined || from === position ? (
         <Button size="xs" variant="default" disabled={from === position} onClick={() => onFrom(position)}>
-          {from === position ? 'Choose another change' : 'Compare'}
+          {from === position ? changeTexts.chooseAnother : changeTexts.compare}
         </Button>
       ) : (
         <Button
@@ -67,12 +70,12 @@ function Ways({ batch: { last_position: position }, from, onFrom }: BatchLinksPr
           size="xs"
           variant="default"
         >
-          Compare with event {from}
+          {changeTexts.compareWith(from)}
         </Button>
       )}
       {mayGoBack && (
         <Button component={Link} to="/review" search={{ to: position } as never} size="xs" variant="default">
-          Go back to this point
+          {changeTexts.goBack}
         </Button>
       )}
     </Group>
@@ -112,8 +115,7 @@ function BatchItem({ batch, isOpen, onToggle, from, onFrom }: BatchItemProps) {
             </Text>
           )}
           <Text component="span" size="xs" c="dimmed">
-            {actorName(actor)}, <Time at={at} as="clock" />,{' '}
-            {events === 1 ? `event ${position}` : `${events} events to ${position}`}
+            {changeTexts.author({ name: actorName(actor), time: <Time at={at} as="clock" />, events, position })}
           </Text>
         </span>
       </UnstyledButton>
@@ -131,7 +133,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
     <div className={classes.details}>
       {ways}
       <Group gap={6} mb="md">
-        {[command, ip, agent, request && `request ${request}`].map((fact) =>
+        {[command, ip, agent, request && changeTexts.request(request)].map((fact) =>
           fact ? (
             <Badge key={fact} variant="default" tt="none" fw={500} size="sm" maw="100%">
               {abbreviate(fact, 80)}
@@ -140,7 +142,7 @@ function Details({ batch, ways }: { batch: Batch; ways: ReactNode }) {
         )}
       </Group>
       {error !== null && <ProblemAlert error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <LoadingIndicator label="Loading the changes" height="100px" />}
+      {data === undefined && error === null && <LoadingIndicator label={changeTexts.loading} height="100px" />}
       {data && <ChangeList changes={data} more={more} hasTotal />}
     </div>
   );
@@ -201,9 +203,9 @@ function LinkedBatch({ id, onClose, ...comparing }: Props) {
   const { data: batch, error } = useQuery(batchQuery(id));
   if (error !== null) return <ProblemAlert error={error} />;
   if (batch === undefined) return null;
-  if (batch === null) return <Text c="dimmed">The event log has no such change.</Text>;
+  if (batch === null) return <Text c="dimmed">{messages.unknown}</Text>;
   return (
-    <section aria-label="Linked change">
+    <section aria-label={messages.linked}>
       <h2 className={classes.day}>{dayOf(batch.occurred_at)}</h2>
       <ol className={classes.batches}>
         <BatchItem batch={batch} isOpen onToggle={onClose} {...comparing} />
@@ -215,14 +217,14 @@ function LinkedBatch({ id, onClose, ...comparing }: Props) {
 /** @param props.from a position */
 function Comparing({ from, onStop }: { from: number; onStop: () => void }) {
   return (
-    <Alert variant="light" color="iris" my="sm" role="status" aria-label="Comparing">
+    <Alert variant="light" color="iris" my="sm" role="status" aria-label={comparingTexts.label}>
       <Group gap="sm">
-        <Text size="sm">Comparing event {from}. Open another change, or</Text>
+        <Text size="sm">{comparingTexts.hint(from)}</Text>
         <Button component={Link} to="/timeline/compare" search={{ from, to: 'now' } as never} size="xs">
-          Compare with the current schema
+          {comparingTexts.withCurrent}
         </Button>
         <Button size="xs" variant="default" onClick={onStop}>
-          Cancel{' '}
+          {comparingTexts.cancel}
         </Button>
       </Group>
     </Alert>
@@ -238,7 +240,7 @@ const route = getRouteApi('/timeline');
 export function TimelinePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  useTitle('Timeline');
+  useTitle(messages.title);
   const filter = useMemo(() => filterOf(search), [search]);
   const changes = useInfiniteQuery(batchesQuery(filter));
   const { data, error, refetch, isFetchNextPageError: isOfMore } = changes;
@@ -248,11 +250,11 @@ export function TimelinePage() {
     <Page>
       <Group justify="space-between">
         <Title order={1} size="h3">
-          Timeline
+          {messages.title}
         </Title>
         <Group gap="xs">
           <Button component={Link} to="/timeline/compare" size="xs" variant="default">
-            Compare points in time
+            {messages.comparePoints}
           </Button>
           <Button
             component={Link}
@@ -261,16 +263,15 @@ export function TimelinePage() {
             variant="default"
             leftSection={<Glyph path={verifiedIcon} size={16} />}
           >
-            {' '}
-            Verification{' '}
+            {messages.verification}
           </Button>
         </Group>
       </Group>
       <Filters search={search} onChange={change} />
       {error !== null && !isOfMore && <ProblemAlert error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <LoadingIndicator label="Loading the history" height="200px" />}
+      {data === undefined && error === null && <LoadingIndicator label={messages.loading} height="200px" />}
       {data && <Batches batches={data.pages.flatMap((page) => page.data)} search={search} onChange={change} />}
-      <LoadMoreButton of={changes}>Show older changes</LoadMoreButton>
+      <LoadMoreButton of={changes}>{messages.older}</LoadMoreButton>
     </Page>
   );
 }
@@ -292,7 +293,7 @@ function Batches({ batches, search, onChange }: BatchesProps) {
       {search.from !== undefined && <Comparing from={search.from} onStop={() => onChange({ from: undefined })} />}
       {fresh > 0 && (
         <Button className={classes.fresh} radius="xl" size="xs" onClick={show}>
-          {fresh === 1 ? '1 new change' : `${fresh} new changes`}
+          {messages.newChanges(fresh)}
         </Button>
       )}
       {batches.length === 0 && <Nothing isFiltered={Object.keys(search).length > 0} />}
@@ -321,7 +322,7 @@ function Batches({ batches, search, onChange }: BatchesProps) {
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Text c="dimmed" py="xl" ta="center">
-      {isFiltered ? 'No changes match the filters.' : 'No changes yet.'}
+      {isFiltered ? messages.noMatches : messages.noChanges}
     </Text>
   );
 }
@@ -378,7 +379,7 @@ function Filters(props: FiltersProps) {
     setRound(round + 1);
   };
   return (
-    <Group gap="sm" my="md" align="flex-end" role="search" aria-label="Filter the timeline">
+    <Group gap="sm" my="md" align="flex-end" role="search" aria-label={filterTexts.label}>
       <div key={round} id="timeline-filters" className={classes.filters} data-open={isOpen}>
         <Boxes {...props} />
       </div>
@@ -390,11 +391,11 @@ function Filters(props: FiltersProps) {
         aria-controls="timeline-filters"
         onClick={() => setOpen(!isOpen)}
       >
-        {isOpen ? 'Fewer filters' : 'More filters'}
+        {isOpen ? filterTexts.fewer : filterTexts.more}
       </Button>
       {isFiltered && (
         <Button variant="subtle" onClick={clear}>
-          Clear filters
+          {filterTexts.clear}
         </Button>
       )}
     </Group>
@@ -418,8 +419,8 @@ function Boxes({ search, onChange }: FiltersProps) {
   return (
     <>
       <TextInput
-        label="Reason or name"
-        placeholder="any"
+        label={filterTexts.text}
+        placeholder={filterTexts.any}
         type="search"
         maxLength={200}
         leftSection={<Glyph path={searchIcon} size={16} />}
@@ -427,40 +428,40 @@ function Boxes({ search, onChange }: FiltersProps) {
         onChange={(event) => soon({ q: event.currentTarget.value || undefined })}
       />
       <TextInput
-        label="From"
+        label={filterTexts.from}
         type="date"
         defaultValue={search.since ?? ''}
         onChange={(event) => onChange({ since: event.currentTarget.value || undefined })}
       />
       <TextInput
-        label="To"
+        label={filterTexts.to}
         type="date"
         defaultValue={search.until ?? ''}
         onChange={(event) => onChange({ until: event.currentTarget.value || undefined })}
       />
       <Autocomplete
-        label="Collection"
-        placeholder="any"
+        label={filterTexts.collection}
+        placeholder={filterTexts.any}
         limit={20}
         data={collections.map(({ collection }) => collection)}
         defaultValue={search.collection ?? ''}
         onChange={(value) => soon({ collection: value === '' ? undefined : value })}
       />
       <TextInput
-        label="Field"
-        placeholder="any"
+        label={filterTexts.field}
+        placeholder={filterTexts.any}
         defaultValue={search.field ?? ''}
         onChange={(event) => soon({ field: event.currentTarget.value || undefined })}
       />
       <NativeSelect
-        label="Event type"
-        data={[{ value: '', label: 'any' }, ...typesWith(search.type)]}
+        label={filterTexts.type}
+        data={[{ value: '', label: filterTexts.any }, ...typesWith(search.type)]}
         value={search.type ?? ''}
         onChange={(event) => onChange({ type: event.currentTarget.value || undefined })}
       />
       <Autocomplete
-        label="User"
-        placeholder="any"
+        label={filterTexts.user}
+        placeholder={filterTexts.any}
         limit={20}
         data={users}
         defaultValue={search.actor ?? ''}
@@ -480,5 +481,5 @@ function useUserNames(): string[] {
 const typesWith = (type: string | undefined): { value: string; label: string }[] =>
   [...new Set([...TYPES, ...(type === undefined ? [] : [type])])].map((each) => ({
     value: each,
-    label: each.replace('.', ' ').replace('_', ' '),
+    label: filterTexts.typeName(each),
   }));

@@ -11,12 +11,10 @@ import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { SteadyButton, CopyButton } from '../../shared/buttons.js';
-import type { WorkerResponse, Result, WorkerRequest, CheckpointEvent } from './messages.js';
-import { counted } from '../../shared/text.js';
+import type { WorkerResponse, Result, WorkerRequest, CheckpointEvent } from './verification.worker.js';
+import { messages } from './messages.js';
 import { Time } from '../../shared/time.js';
 import { isPosition } from '../../../kernel/text.js';
-import { named } from '../../shared/name.js';
-import { locale } from '../../shared/language.js';
 
 /**
  * Reads a checkpoint file for a comparison. `dps verify` checks its signature, with keys that were distributed
@@ -47,15 +45,11 @@ function hexOf(base64: string): string | null {
 /** Returns the difference between the log and a checkpoint. Null if they match. */
 function differenceTo(checkpoint: CheckpointFile, { head, broken, places }: Result): string | null {
   const { position, hash, origin } = checkpoint;
-  if (position > head.position) {
-    return broken === null
-      ? `The event log ends at position ${head.position}. Later events were deleted or not exported`
-      : `The hash chain is already broken at position ${broken.position}`;
-  }
+  const texts = messages.checkpoint;
+  if (position > head.position) return broken === null ? texts.ends(head.position) : texts.broken(broken.position);
   const there = places.find((place) => place.position === position);
-  if (there?.hash !== hash)
-    return `The hash at position ${position} differs. The event log was rewritten at or before this position`;
-  return there.origin === origin ? null : `The checkpoint belongs to another event log (${origin})`;
+  if (there?.hash !== hash) return texts.rewritten(position);
+  return there.origin === origin ? null : texts.otherLog(origin);
 }
 
 interface Props {
@@ -71,57 +65,44 @@ interface Props {
  */
 function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
   const { head, broken, disallowed, erased } = result;
+  const texts = messages.result;
   return (
     <Stack mt="md" gap="md">
       {broken === null ? (
-        <Verdict
-          holds
-          title={named`The hash chain is valid: ${head.position.toLocaleString(locale)} events in ${seconds.toFixed(1)} s`}
-        >
-          <Text size="sm">
-            Hash of the last event, <Time at={head.occurred_at ?? new Date(0).toISOString()} />. Store it, or a
-            checkpoint, where the operator of the service cannot change it:
-          </Text>
+        <Verdict holds title={texts.valid(head.position, seconds)}>
+          <Text size="sm">{texts.head(<Time at={head.occurred_at ?? new Date(0).toISOString()} />)}</Text>
           <Group gap={4} wrap="nowrap">
             <Code style={{ overflowWrap: 'anywhere' }}>{head.hash}</Code>
-            <CopyButton text={head.hash} label="Copy hash" />
+            <CopyButton text={head.hash} label={texts.copyHash} />
           </Group>
           {erased > 0 && (
             <Text size="sm" mt={4}>
-              Personal data was erased from {counted(erased, 'event')}. A log.erased event names each of them.
+              {texts.erased(erased)}
             </Text>
           )}
         </Verdict>
       ) : (
-        <Verdict title={named`The hash chain is broken at event ${broken.position.toLocaleString(locale)}`}>
+        <Verdict title={texts.broken(broken.position)}>
           <Text size="sm">
-            Event {broken.position}: {broken.reason}. Events up to{' '}
-            {Math.min(head.position, broken.position - 1).toLocaleString(locale)} are valid.{' '}
+            {texts.aboutBroken(broken.position, broken.reason, Math.min(head.position, broken.position - 1))}{' '}
             <Link to="/" search={{ at: head.position }}>
-              Show the schema at that event
+              {texts.showSchema}
             </Link>
           </Text>
         </Verdict>
       )}
       {disallowed.length > 0 && (
-        <Verdict title="Some changes were not allowed or not reviewed">
+        <Verdict title={texts.disallowed}>
           {disallowed.map(({ position, reason }) => (
             <Text size="sm" key={position}>
-              Event {position}: {reason}
+              {texts.disallowedEvent(position, reason)}
             </Text>
           ))}
         </Verdict>
       )}
       {expected !== '' && broken === null && (
-        <Verdict
-          holds={expected === head.hash}
-          title={expected === head.hash ? 'The hash of the last event matches' : 'The hash of the last event differs'}
-        >
-          {expected !== head.hash && (
-            <Text size="sm">
-              Either new events were added or the event log was rewritten. A checkpoint for that position shows which.
-            </Text>
-          )}
+        <Verdict holds={expected === head.hash} title={expected === head.hash ? texts.hashMatches : texts.hashDiffers}>
+          {expected !== head.hash && <Text size="sm">{texts.aboutDifference}</Text>}
         </Verdict>
       )}
       {checkpoints.map((checkpoint) => {
@@ -130,13 +111,14 @@ function VerificationResult({ result, checkpoints, seconds, expected }: Props) {
           <Verdict
             key={checkpoint.file}
             holds={difference === null}
-            title={named`${checkpoint.file}: ${difference === null ? 'matches' : 'differs'}`}
+            title={
+              difference === null
+                ? messages.checkpoint.matches(checkpoint.file)
+                : messages.checkpoint.differs(checkpoint.file)
+            }
           >
             <Text size="sm">
-              {difference === null
-                ? `The events up to position ${checkpoint.position.toLocaleString(locale)} have not changed since the checkpoint was signed.`
-                : `${difference}.`}{' '}
-              Run dps verify with your stored keys to verify the signature.
+              {difference ?? messages.checkpoint.unchanged(checkpoint.position)} {messages.checkpoint.signature}
             </Text>
           </Verdict>
         );
@@ -175,8 +157,8 @@ async function checkLog(
   const say = (message: WorkerRequest, transfer: Transferable[] = []) => worker.postMessage(message, transfer);
   try {
     return await new Promise<Result>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('The verification was stopped.')));
-      worker.onerror = ({ message }) => reject(new Error(`The verification failed to run. ${message}`));
+      signal.addEventListener('abort', () => reject(new Error(messages.errors.stopped)));
+      worker.onerror = ({ message }) => reject(new Error(messages.errors.failed(message)));
       const give = async (): Promise<void> => {
         const { value } = await reader.read();
         say({ kind: 'chunk', bytes: value ?? null }, value === undefined ? [] : [value.buffer as ArrayBuffer]);
@@ -200,7 +182,7 @@ async function checkLog(
  * result and not an error.
  */
 export function VerificationPage() {
-  useTitle('Verification');
+  useTitle(messages.title);
   const { data: info } = useQuery(infoQuery());
   const [files, setFiles] = useState<File[]>([]);
   const [hash, setHash] = useState('');
@@ -215,7 +197,7 @@ export function VerificationPage() {
       const checkpoints = await readAll(files);
       const began = performance.now();
       const { body } = await requestAnswer('exportLog', { signal: control.signal });
-      if (body === null) throw new Error('The service sent no event log.');
+      if (body === null) throw new Error(messages.errors.noLog);
       const wanted = checkpoints.map(({ position }) => position);
       const result = await checkLog(body, { wanted, onProgress: setChecked, signal: control.signal });
       return { result, checkpoints, seconds: (performance.now() - began) / 1000 };
@@ -225,29 +207,27 @@ export function VerificationPage() {
   return (
     <Page>
       <Title order={1} size="h3">
-        Verification{' '}
+        {messages.title}
       </Title>
       <Text c="dimmed" mt="xs">
-        Every event contains the hash of the previous event. This page reads the whole event log and recomputes the hash
-        chain in your browser, without trusting the service. A log that was rewritten completely also has a valid chain.
-        Compare it with a hash or checkpoint that you stored elsewhere.
+        {messages.about}
       </Text>
       <Paper withBorder radius="lg" p="lg" mt="md">
         <Stack gap="md">
           <FileInput
-            label="Checkpoint files"
-            description="Optional. Files that end in .checkpoint."
-            placeholder="None"
+            label={messages.files}
+            description={messages.aboutFiles}
+            placeholder={messages.none}
             multiple
             clearable
-            clearButtonProps={{ 'aria-label': 'Clear' }}
+            clearButtonProps={{ 'aria-label': messages.clear }}
             value={files}
             onChange={setFiles}
           />
           <TextInput
-            label="Expected hash of the last event"
-            description="Optional. 64 hexadecimal digits."
-            placeholder="None"
+            label={messages.expected}
+            description={messages.aboutExpected}
+            placeholder={messages.none}
             spellCheck={false}
             value={hash}
             onChange={(event) => setHash(event.currentTarget.value)}
@@ -258,11 +238,11 @@ export function VerificationPage() {
               loading={check.isPending}
               onClick={() => check.mutate()}
             >
-              Verify {total === 0 ? 'the event log' : `${total.toLocaleString(locale)} events`}
+              {total === 0 ? messages.verify : messages.verifyEvents(total)}
             </SteadyButton>
             {check.isPending && (
               <Button variant="default" onClick={() => stopped.current?.abort()}>
-                Stop
+                {messages.stop}
               </Button>
             )}
           </Group>
@@ -271,10 +251,10 @@ export function VerificationPage() {
               <Progress
                 value={total === 0 ? 100 : (checked / total) * 100}
                 animated
-                aria-label={named`${checked.toLocaleString(locale)} of ${total.toLocaleString(locale)} events verified`}
+                aria-label={messages.progressLabel(checked, total)}
               />
               <Text size="sm" c="dimmed" mt={6}>
-                {checked.toLocaleString(locale)} of {total.toLocaleString(locale)}
+                {messages.progress(checked, total)}
               </Text>
             </div>
           )}
@@ -293,7 +273,7 @@ const readAll = (files: readonly File[]): Promise<CheckpointFile[]> =>
   Promise.all(
     files.map(async (file) => {
       const read = readCheckpoint(file.name, await file.text());
-      if (read === null) throw new Error(`${file.name} is not a checkpoint.`);
+      if (read === null) throw new Error(messages.errors.noCheckpoint(file.name));
       return read;
     }),
   );
