@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { curlFor } from '../../src/web/pages/review/model/commands.js';
 import {
   conflictsOf,
   keysSince,
@@ -9,7 +8,13 @@ import {
   memberKeyOf,
   withDependents,
 } from '../../src/web/pages/review/model/items.js';
-import { locateProblems, lossesOf, scriptOf, statementsByItem } from '../../src/web/pages/review/model/plan.js';
+import {
+  curlFor,
+  locateProblems,
+  lossesOf,
+  scriptOf,
+  statementsByItem,
+} from '../../src/web/pages/review/model/plan.js';
 import { toPlainText, suggestTitle, sentencesOf } from '../../src/web/pages/review/model/sentences.js';
 import { dropContents } from '../../src/web/shared/changes/total.js';
 import { bytesText, sizeText } from '../../src/web/shared/text.js';

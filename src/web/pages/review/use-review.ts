@@ -15,8 +15,7 @@ import { useHere } from '../../shared/focus.js';
 import { currentUserId, useMay } from '../../service/session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
 import { type LeftOutItems, byCollection, selectChosen, itemsOf, keysSince, type Conflict } from './model/items.js';
-import { acknowledgementsOf, stopsOf } from './model/policy.js';
-import { locateProblems } from './model/plan.js';
+import { locateProblems, acknowledgementsOf, stopsOf } from './model/plan.js';
 import { suggestTitle } from './model/sentences.js';
 import { newId } from '../../shared/use-attempt.js';
 

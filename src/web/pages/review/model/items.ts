@@ -5,6 +5,8 @@ import type { LeftOutParts } from '../../../draft/edits.js';
 import type { ChangePlace, Entry, SchemaDiff } from '../../../service/types.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import type { ShownConflict } from '../../../shared/conflicts/shown-conflict.js';
+import { locale } from '../../../shared/language.js';
+import { messages } from './messages.js';
 
 export type Part = 'collections' | 'fields' | 'relations' | 'objects';
 export const PARTS: readonly Part[] = ['collections', 'fields', 'relations', 'objects'];
@@ -280,7 +282,7 @@ export function byCollection(items: readonly Item[]): [collection: string, items
 }
 
 /** A collator is much faster than localeCompare. */
-const ORDER = new Intl.Collator();
+const ORDER = new Intl.Collator(locale);
 
 /* Compare concurrent changes with the review. If both changed the same member, there are three values. */
 
@@ -316,14 +318,14 @@ const isSame = (one: Member, other: Member): boolean => JSON.stringify(one.after
 
 function findDocumentConflict(mine: Item, theirs: Item): Conflict[] {
   if (mine.mark === theirs.mark && JSON.stringify(mine.document) === JSON.stringify(theirs.document)) return [];
-  const base = mine.mark === 'made' || theirs.mark === 'made' ? 'absent' : 'present';
+  const base = mine.mark === 'made' || theirs.mark === 'made' ? messages.values.absent : messages.values.present;
   return [{ key: mine.key, name: titleOf(mine), path: [], base, mine: wordOf(mine), theirs: wordOf(theirs) }];
 }
 
 function wordOf({ mark, members }: Item): string {
-  if (mark === 'made') return 'new';
-  if (mark === 'removed') return 'deleted';
-  return `changed: ${members.map(({ path }) => path.join('.')).join(', ')}`;
+  if (mark === 'made') return messages.values.made;
+  if (mark === 'removed') return messages.values.removed;
+  return messages.values.changed(members.map(({ path }) => path.join('.')).join(', '));
 }
 
 /** Returns the keys of items that only the new review contains. Applying these would undo concurrent changes. */

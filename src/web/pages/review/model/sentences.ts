@@ -1,21 +1,12 @@
 /* Describes a change in a sentence. */
-import { addArticle } from '../../../../kernel/text.js';
-import { abbreviate, counted } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { dropContents } from '../../../shared/changes/total.js';
 import type { Backfill } from '../../../../schema/model/backfill.js';
 import { type Item, type Member, isRename } from './items.js';
+import { messages, type Name, type Phrase } from './messages.js';
 
-/** A sentence with names. Names are highlighted and always rendered as text. */
-export type Phrase = readonly (string | { name: string })[];
-
-/** Creates a phrase: `say\`${name} becomes required\``. Interpolated values are names. */
-function say(texts: TemplateStringsArray, ...names: readonly string[]): Phrase {
-  return texts.flatMap((text, index) => {
-    const name = names[index];
-    return [...(text === '' ? [] : [text]), ...(name === undefined ? [] : [{ name }])];
-  });
-}
+export type { Phrase } from './messages.js';
 
 /** Plain text for screen readers and files. */
 export const toPlainText = (phrase: Phrase): string =>
@@ -27,7 +18,7 @@ const SHORT = 40;
 const abbreviateValue = (value: unknown): string => abbreviate(valueText(value), SHORT);
 
 const quoted = (value: unknown): string =>
-  typeof value === 'string' ? `“${abbreviateValue(value)}”` : abbreviateValue(value);
+  typeof value === 'string' ? messages.quote(abbreviateValue(value)) : abbreviateValue(value);
 
 const isNothing = (value: unknown): boolean => value === null || value === undefined;
 
@@ -47,145 +38,140 @@ export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => num
 export function backfillSentence(item: Item): Phrase | null {
   const { backfill, mark } = item;
   if (backfill === null) return null;
-  const rows = mark === 'made' ? 'in existing rows' : 'in rows without a value';
-  return [...say`Fill ${nameOf(item)}`, ` ${rows} with `, ...sourcePhrase(backfill)];
+  const { newField, field } = messages.backfill;
+  const describe = mark === 'made' ? newField : field;
+  return describe({ name: nameOf(item) }, sourcePhrase(backfill));
 }
 
 function sourcePhrase(backfill: Backfill): Phrase {
+  const { expressions } = messages.backfill;
   if ('value' in backfill) return [quoted(backfill.value)];
-  if (!('field' in backfill)) return [SOURCES[backfill.expression]];
+  if (!('field' in backfill)) return [expressions[backfill.expression]];
   const name = { name: backfill.field };
-  return 'expression' in backfill ? [name, ` ${SOURCES[backfill.expression]}`] : [name];
+  return 'expression' in backfill ? [name, ` ${expressions[backfill.expression]}`] : [name];
 }
-
-const SOURCES = {
-  now: 'the current time',
-  gen_random_uuid: 'new UUIDs',
-  lower: 'in lower case',
-  upper: 'in upper case',
-  trim: 'without surrounding spaces',
-} as const;
 
 function createdSentence(item: Item, fieldsOfNew: (collection: string) => number): Phrase {
   const { part, document, restores } = item;
-  if (part === 'relations') return relationSentence(item, 'Add');
+  const texts = messages.create;
+  if (part === 'relations') return createdRelation(item);
   const name = { name: nameOf(item) };
-  if (part === 'objects') return ['Add ', name, `, ${addArticle(kindWords(item))}`];
-  const start = restores === null ? ['Add ', name] : ['Restore ', name, ' from the trash'];
-  if (part === 'fields') return [...start, `, ${fieldKind(document)}`];
-  if (isNothing(document?.['schema'])) return [...start, ', a folder'];
-  const fields = fieldsOfNew(item.collection);
-  return [...start, `, a table with ${fields} ${fields === 1 ? 'field' : 'fields'}`];
+  if (part === 'objects') return texts.object(name, kindWords(item));
+  const describe = restores === null ? texts.add : texts.restore;
+  if (part === 'fields') return describe(name, fieldKind(document));
+  if (isNothing(document?.['schema'])) return describe(name, texts.folder);
+  return describe(name, texts.table(fieldsOfNew(item.collection)));
 }
 
 function fieldKind(document: Item['document']): string {
   const schema = document?.['schema'] as { is_nullable?: boolean; is_primary_key?: boolean } | null | undefined;
   const type = abbreviateValue(document?.['type'] ?? 'unknown');
-  if (isNothing(schema)) return `an alias (${type})`;
-  if (schema?.is_primary_key === true) return `${type}, the primary key`;
-  return schema?.is_nullable === false ? `${type}, not null` : type;
+  const { alias, primaryKey, notNull } = messages.create;
+  if (isNothing(schema)) return alias(type);
+  if (schema?.is_primary_key === true) return primaryKey(type);
+  return schema?.is_nullable === false ? notNull(type) : type;
 }
 
 function deletedSentence(item: Item): Phrase {
-  const name = nameOf(item);
-  if (item.part === 'relations') return relationSentence(item, 'Delete');
-  if (item.part === 'objects') return [...say`Delete ${name}`, `, ${addArticle(kindWords(item))}`];
-  if (isNothing(item.document?.['schema'])) return say`Delete ${name}, which has no data`;
-  return item.part === 'fields' ? say`Delete ${name} and its values` : say`Delete ${name} with its fields and rows`;
+  const texts = messages.delete;
+  if (item.part === 'relations') return deletedRelation(item);
+  const name = { name: nameOf(item) };
+  if (item.part === 'objects') return texts.object(name, kindWords(item));
+  if (isNothing(item.document?.['schema'])) return texts.withoutData(name);
+  return item.part === 'fields' ? texts.field(name) : texts.collection(name);
 }
 
-function relationSentence({ collection, field, document }: Item, verb: 'Add' | 'Delete'): Phrase {
-  const to = document?.['one_collection'];
-  const start: Phrase = [`${verb} the relation from `, { name: `${collection}.${field ?? ''}` }];
-  if (typeof to !== 'string') return [...start, ' to one of several collections'];
-  const hasKey = verb === 'Delete' || !isNothing(document?.['schema']);
-  return [...start, ' to ', { name: to }, hasKey ? '' : ', without a foreign key'];
+function createdRelation({ document, ...item }: Item): Phrase {
+  const { relation, relationWithoutKey, relationToSeveral } = messages.create;
+  const [from, to] = [{ name: pathOf(item) }, document?.['one_collection']];
+  if (typeof to !== 'string') return relationToSeveral(from);
+  const describe = isNothing(document?.['schema']) ? relationWithoutKey : relation;
+  return describe(from, { name: to });
 }
 
-type DescribeMember = (name: string, member: Member) => Phrase;
+function deletedRelation({ document, ...item }: Item): Phrase {
+  const { relation, relationToSeveral } = messages.delete;
+  const [from, to] = [{ name: pathOf(item) }, document?.['one_collection']];
+  return typeof to === 'string' ? relation(from, { name: to }) : relationToSeveral(from);
+}
+
+/** Returns the path of the field of a relation: `articles.author`. */
+const pathOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string => `${collection}.${field ?? ''}`;
+
+type DescribeMember = (name: Name, member: Member) => Phrase;
 
 /** Creates a phrase from a string in which `*` stands for the name. */
-const template = (text: string, name: string): Phrase => {
+const template = (text: string, name: Name): Phrase => {
   const [start = '', end = ''] = text.split('*');
-  return [start, { name }, end].filter((part) => part !== '');
+  return [start, name, end].filter((part) => part !== '');
 };
 
 const templateByValue =
-  (whenTrue: string, otherwise: string): DescribeMember =>
-  (name, { after }) =>
-    template(after === true ? whenTrue : otherwise, name);
-
-const limitTemplate =
-  (unit: string): DescribeMember =>
-  (name, { before, after }) => {
-    if (isNothing(after)) return template(`Remove the limit of ${abbreviateValue(before)} ${unit} from *`, name);
-    const was = isNothing(before) ? '' : ` (was ${abbreviateValue(before)})`;
-    return template(`Limit * to ${abbreviateValue(after)} ${unit}${was}`, name);
+  (key: keyof typeof messages.switches): DescribeMember =>
+  (name, { after }) => {
+    const [whenTrue = '', otherwise = ''] = messages.switches[key];
+    return template(after === true ? whenTrue : otherwise, name);
   };
+
+const beforeText = (value: unknown): string | null => (isNothing(value) ? null : abbreviateValue(value));
 
 const action =
   (clause: string): DescribeMember =>
-  (name, { before, after }) => {
-    const was = isNothing(before) ? '' : ` (was ${abbreviateValue(before).toLowerCase()})`;
-    return template(`Set ${clause} of * to ${abbreviateValue(after).toLowerCase()}${was}`, name);
-  };
+  (name, { before, after }) =>
+    messages.change.action(name, clause, {
+      after: abbreviateValue(after).toLowerCase(),
+      before: beforeText(before)?.toLowerCase() ?? null,
+    });
 
 /** Sentences that are clearer than "Change the label of X from A to B". The key is the path of the member. */
 const SENTENCES: Readonly<Record<string, DescribeMember>> = {
-  'schema.is_nullable': templateByValue('Make * nullable', 'Make * not null'),
-  'schema.is_unique': templateByValue('Make * unique', 'Allow duplicate values in *'),
-  'schema.is_indexed': templateByValue('Create an index on *', 'Drop the index on *'),
-  'schema.is_primary_key': templateByValue('Make * the primary key', 'Remove * from the primary key'),
-  'schema.has_auto_increment': templateByValue('Add auto-increment to *', 'Remove auto-increment from *'),
-  'schema.max_length': limitTemplate('characters'),
-  'schema.numeric_precision': limitTemplate('digits'),
+  'schema.is_nullable': templateByValue('nullable'),
+  'schema.is_unique': templateByValue('unique'),
+  'schema.is_indexed': templateByValue('indexed'),
+  'schema.is_primary_key': templateByValue('primaryKey'),
+  'schema.has_auto_increment': templateByValue('autoIncrement'),
+  'schema.max_length': (name, { before, after }) =>
+    isNothing(after)
+      ? messages.change.unlimitCharacters(name, abbreviateValue(before))
+      : messages.change.limitCharacters(name, { after: abbreviateValue(after), before: beforeText(before) }),
+  'schema.numeric_precision': (name, { before, after }) =>
+    isNothing(after)
+      ? messages.change.unlimitDigits(name, abbreviateValue(before))
+      : messages.change.limitDigits(name, { after: abbreviateValue(after), before: beforeText(before) }),
   'schema.on_delete': action('ON DELETE'),
   'schema.on_update': action('ON UPDATE'),
-  'meta.hidden': templateByValue('Hide *', 'Show *'),
-  'meta.required': templateByValue('Make * required in forms', 'Make * optional in forms'),
-  'meta.readonly': templateByValue('Make * read-only in forms', 'Make * editable in forms'),
+  'meta.hidden': templateByValue('hidden'),
+  'meta.required': templateByValue('required'),
+  'meta.readonly': templateByValue('readOnly'),
   'meta.group': (name, { after }) =>
-    isNothing(after) ? say`Move ${name} out of its group` : say`Move ${name} into the group ${abbreviateValue(after)}`,
+    isNothing(after) ? messages.change.moveOut(name) : messages.change.moveInto(name, { name: abbreviateValue(after) }),
   'schema.default_value': (name, { before, after }) => {
-    const was = isNothing(before) ? '' : ` (was ${quoted(before)})`;
-    if (isNothing(after)) return [...say`Remove the default of ${name}`, was];
-    return [...say`Set the default of ${name}`, ` to ${quoted(after)}${was}`];
+    const former = isNothing(before) ? null : quoted(before);
+    return isNothing(after)
+      ? messages.change.removeDefault(name, former)
+      : messages.change.setDefault(name, quoted(after), former);
   },
-  type: (name, { before, after }) => [
-    ...say`Change the type of ${name}`,
-    ` from ${abbreviateValue(before)} to ${abbreviateValue(after)}`,
-  ],
-  'schema.data_type': (name, { before, after }) => [
-    ...say`Change the column type of ${name}`,
-    ` from ${abbreviateValue(before)} to ${abbreviateValue(after)}`,
-  ],
-};
-
-/** Labels for members with unclear names. */
-const LABELS: Readonly<Record<string, string>> = { one_field: 'reverse field' };
-
-/** Returns the last name of the path in words: `display template`. */
-const labelOf = ({ path }: Pick<Member, 'path'>): string => {
-  const last = path.at(-1) ?? '';
-  return LABELS[last] ?? last.replaceAll('_', ' ');
+  type: (name, { before, after }) => messages.change.type(name, abbreviateValue(before), abbreviateValue(after)),
+  'schema.data_type': (name, { before, after }) =>
+    messages.change.columnType(name, abbreviateValue(before), abbreviateValue(after)),
 };
 
 /** Describes the change to a member. Objects and long values are omitted, because they are shown below the sentence. */
 export function memberSentence(item: Item, member: Member): Phrase {
-  const name = item.part === 'relations' ? `${item.collection}.${item.field ?? ''}` : nameOf(item);
-  if (isRename(member)) return say`Rename ${valueText(member.before)} to ${name}`;
-  const sentence = SENTENCES[member.path.join('.')] ?? setSentence;
-  return sentence(name, member);
+  const name = { name: item.part === 'relations' ? pathOf(item) : nameOf(item) };
+  if (isRename(member)) return messages.change.rename({ name: valueText(member.before) }, name);
+  const describe = SENTENCES[member.path.join('.')] ?? setSentence;
+  return describe(name, member);
 }
 
-const setSentence: DescribeMember = (name, member) => {
-  const { before, after } = member;
-  const label = labelOf(member);
+const setSentence: DescribeMember = (name, { path, before, after }) => {
+  const texts = messages.change;
+  const label = texts.label(path.at(-1) ?? '');
   const hasValues = isShort(before) && isShort(after);
-  if (isNothing(after)) return [`Remove the ${label} of `, { name }];
-  const start: Phrase = [`${isNothing(before) ? 'Set' : 'Change'} the ${label} of `, { name }];
-  if (!hasValues) return start;
-  return [...start, `${isNothing(before) ? '' : ` from ${quoted(before)}`} to ${quoted(after)}`];
+  if (isNothing(after)) return texts.remove(label, name);
+  if (isNothing(before)) return hasValues ? texts.setTo(label, name, quoted(after)) : texts.set(label, name);
+  if (!hasValues) return texts.change(label, name);
+  return texts.changeTo(label, name, { before: quoted(before), after: quoted(after) });
 };
 
 /** True if a value is short enough for the sentence. */
@@ -203,16 +189,17 @@ export const LONGEST_REASON = 1000;
 export function suggestTitle(items: readonly Item[]): string {
   const explained = dropContents(items);
   const sentences = explained.slice(0, MOST).map((item) => sentenceOf(item, items));
-  const more = explained.length > MOST ? [counted(explained.length - MOST, 'more change')] : [];
+  const more = explained.length > MOST ? [messages.title.more(explained.length - MOST)] : [];
   return abbreviate([...sentences, ...more].join('. '), LONGEST);
 }
 
 function sentenceOf(item: Item, items: readonly Item[]): string {
   const [first] = sentencesOf(item, (collection) => countFields(items, collection));
-  const more = item.mark === 'changed' && item.members.length > 1 ? ` (and ${item.members.length - 1} more)` : '';
+
   const text =
     first === undefined ? nameOf(item) : toPlainText(item.part === 'fields' ? withCollectionName(first, item) : first);
-  return `${text}${more}`;
+  const more = item.mark === 'changed' ? item.members.length - 1 : 0;
+  return more > 0 ? messages.title.andMore(text, more) : text;
 }
 
 /** Adds the collection to the name of a field, because no heading precedes a title. */

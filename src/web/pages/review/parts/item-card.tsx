@@ -13,14 +13,13 @@ import {
   nameOf,
   sentencesOf,
 } from '../model/sentences.js';
-import type { LockedTable, Statement } from '../model/plan.js';
+import { type LockedTable, type Statement, curlFor } from '../model/plan.js';
 import type { ShownChange } from '../model/requested-diff.js';
 import { Statements } from './risks.js';
 import classes from './parts.module.css';
 import { addressOf } from '../../../service/review-queries.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { useCopy } from '../../../shared/buttons.js';
-import { curlFor } from '../model/commands.js';
 import { DefinitionDiff, definitionLines } from '../../../shared/changes/definition-diff.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
