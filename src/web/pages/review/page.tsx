@@ -7,8 +7,7 @@ import { isEmpty } from '../../draft/model.js';
 import { useDraft } from '../../draft/store.js';
 import { useMay } from '../../service/session.js';
 import type { ReviewSearch } from './search.js';
-import { DraftSource } from './sources/draft-source.js';
-import { EnvironmentSource, PastSource } from './sources/base-select.js';
+import { DraftSource, EnvironmentSource, PastSource } from './sources/base-select.js';
 import { FileSource } from './sources/file-source.js';
 import { batchQuery } from '../../service/history-queries.js';
 import type { Batch, ChangeSummary } from '../../service/types.js';
@@ -27,6 +26,9 @@ import { itemsIn } from '../../service/request.js';
 import { RequestView } from './request-view.js';
 import { UploadForm } from './sources/upload.js';
 import { actorName } from '../../../schema/model/events.js';
+import { messages } from './messages.js';
+
+const { applied: appliedTexts, start: texts } = messages;
 
 /* The start page of reviews. The user can review a file, a past state or a change request. */
 
@@ -36,33 +38,34 @@ import { actorName } from '../../../schema/model/events.js';
  * @param props.isImport true if the user chose to import a file, which then comes first
  */
 function Begin({ isImport }: { isImport: boolean }) {
-  useTitle('Review');
+  useTitle(messages.title);
   const mayPropose = useMay('propose');
   const importing = mayPropose && (
-    <Section title="Import a snapshot">
+    <Section title={texts.import}>
       <UploadForm />
     </Section>
   );
   return (
     <Page>
       <Title order={1} size="h3">
-        Review
+        {messages.title}
       </Title>
       <Text c="dimmed" mb="lg">
-        Review a change before you apply it: its statements, data loss and locks.
+        {texts.about}
       </Text>
       <Stack gap="xl">
         {isImport && importing}
         <Inbox />
         {!isImport && importing}
-        <Section title="Go back to a point in time">
+        <Section title={texts.goBack}>
           <GoBack />
         </Section>
         {mayPropose && (
-          <Section title="Edit the schema">
+          <Section title={texts.edit}>
             <Text size="sm">
-              Open a <Link to="/">collection</Link> and edit it. Your edits are saved to a draft. The bar at the bottom
-              of every page opens its review.
+              {texts.aboutEditing((label) => (
+                <Link to="/">{label}</Link>
+              ))}
             </Text>
           </Section>
         )}
@@ -79,21 +82,19 @@ function Inbox() {
   return (
     <>
       {waiting.length > 0 && (
-        <Section title="Waiting for your approval">
+        <Section title={texts.waiting}>
           <Requests changes={waiting} />
         </Section>
       )}
-      <QueryResult query={requests} label="Loading the change requests">
+      <QueryResult query={requests} label={texts.loading}>
         {({ pages }) => {
           const others = itemsIn(pages).filter(({ id }) => !ids.has(id));
           if (others.length === 0 && waiting.length > 0 && !requests.hasNextPage) return null;
           return (
-            <Section title={waiting.length > 0 ? 'Other change requests' : 'Change requests'}>
-              {others.length === 0 && waiting.length === 0 && (
-                <Text size="sm">No change requests. Propose a change in its review.</Text>
-              )}
+            <Section title={waiting.length > 0 ? texts.otherRequests : texts.requests}>
+              {others.length === 0 && waiting.length === 0 && <Text size="sm">{texts.noRequests}</Text>}
               <Requests changes={others} />
-              <LoadMoreButton of={requests}>Show older requests</LoadMoreButton>
+              <LoadMoreButton of={requests}>{texts.older}</LoadMoreButton>
             </Section>
           );
         }}
@@ -109,7 +110,7 @@ function GoBack() {
   return (
     <Group gap="sm" align="flex-end">
       <TextInput
-        label="Date and time"
+        label={texts.dateAndTime}
         type="datetime-local"
         value={time}
         onChange={(event) => setTime(event.currentTarget.value)}
@@ -119,10 +120,12 @@ function GoBack() {
         disabled={moment === null || Number.isNaN(moment.getTime())}
         onClick={() => moment && void navigate({ to: '/review', search: { to: moment.toISOString() } })}
       >
-        Show changes
+        {texts.showChanges}
       </Button>
       <Text size="sm" c="dimmed">
-        or choose a change in the <Link to="/timeline">timeline</Link>
+        {texts.orTimeline((label) => (
+          <Link to="/timeline">{label}</Link>
+        ))}
       </Text>
     </Group>
   );
@@ -159,12 +162,12 @@ function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
  * @param props.batch the id of the batch
  */
 function Done({ batch: id }: { batch: string }) {
-  useTitle('Applied · Review');
+  useTitle(messages.titleOf(appliedTexts.title));
   const batch = useQuery(batchQuery(id));
   return (
     <Page>
-      <QueryResult query={batch} label="Loading the applied change">
-        {(loaded) => (loaded === null ? <Text>The event log has no such change.</Text> : <What batch={loaded} />)}
+      <QueryResult query={batch} label={appliedTexts.loading}>
+        {(loaded) => (loaded === null ? <Text>{appliedTexts.unknown}</Text> : <What batch={loaded} />)}
       </QueryResult>
     </Page>
   );
@@ -182,26 +185,26 @@ function What({ batch }: { batch: Batch }) {
           <Glyph path={doneIcon} size={30} />
         </span>
         <Title order={1} size="h3">
-          Applied
+          {appliedTexts.title}
         </Title>
       </Group>
       <Text mt="xs">{abbreviate(summary, 300)}</Text>
       <Text c="dimmed" size="sm" mt={4}>
-        {events === 1 ? `Event ${last}` : `${events} events, ${first} to ${last}`}
+        {events === 1 ? appliedTexts.event(last) : appliedTexts.events(events, first, last)}
         {reason !== null && `: ${abbreviate(reason, 300)}`}
       </Text>
       <Group gap="sm" my="lg">
         <Button component={Link} to="/">
-          Open the schema
+          {messages.openSchema}
         </Button>
         <Button variant="default" renderRoot={(props) => <Link {...props} to="/review" search={{ to: first - 1 }} />}>
-          Undo …
+          {appliedTexts.undo}
         </Button>
         <Button
           variant="default"
           renderRoot={(props) => <Link {...props} to="/timeline" search={{ batch: batch.batch }} />}
         >
-          Show in the timeline
+          {appliedTexts.showInTimeline}
         </Button>
       </Group>
       {isDataLost ? (
@@ -210,10 +213,10 @@ function What({ batch }: { batch: Batch }) {
         </Alert>
       ) : (
         <Text size="sm" c="dimmed" mb="lg">
-          Undo opens a review first. Deleted objects are restored with their data while the trash keeps it.
+          {appliedTexts.aboutUndo}
         </Text>
       )}
-      <QueryResult query={changes} label="Loading the changes">
+      <QueryResult query={changes} label={appliedTexts.loadingChanges}>
         {(changeList) => <ChangeList changes={changeList} more={changes.more} hasTotal />}
       </QueryResult>
     </>

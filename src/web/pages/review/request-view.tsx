@@ -25,18 +25,20 @@ import { Counts, ChangeRows } from './parts/changes-pane.js';
 import partClasses from './parts/parts.module.css';
 import { FindingNote, ProposedPolicy, RiskSections, Statements } from './parts/risks.js';
 import classes from './review.module.css';
-import { locale } from '../../shared/language.js';
+import { messages } from './messages.js';
+
+const { request: texts } = messages;
 
 /**
  * Shows a change request, and refetches it while it is open. If the service does not respond, the last progress stays
  * with a message.
  */
 export function RequestView({ id }: { id: string }) {
-  useTitle('Change request · Review');
+  useTitle(messages.titleOf(texts.title));
   const query = useQuery(changeQuery(id));
   return (
     <Page>
-      <QueryResult query={query} label="Loading the change request">
+      <QueryResult query={query} label={texts.loading}>
         {(request) => <Request request={request} isLost={query.error !== null} />}
       </QueryResult>
     </Page>
@@ -54,19 +56,19 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
       <div>
         <Group gap="sm">
           <Title order={1} size="h3">
-            {title === null ? `Change of ${abbreviate(collections.join(', '), 120)}` : abbreviate(title, 200)}
+            {title === null ? texts.titleOf(abbreviate(collections.join(', '), 120)) : abbreviate(title, 200)}
           </Title>
           <Badge color={color} variant="light" className={classes.state} role="status">
             {state}
           </Badge>
           {change !== null && <Counts items={change.items} />}
         </Group>
-        <Text mt={4}>This request {words}.</Text>
+        <Text mt={4}>{texts.state(words)}</Text>
         <Text size="sm" c="dimmed">
           {actorName(author)}, <Time at={at} />
           {reason !== null && `: ${abbreviate(reason, 300)}`}
         </Text>
-        {isLost && <Text size="sm">The service does not respond. This is the last known state.</Text>}
+        {isLost && <Text size="sm">{texts.lost}</Text>}
       </div>
       <Naming request={request} />
       <Progress request={request} />
@@ -75,7 +77,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
       <Group gap="sm">
         {result !== null && mayReadHistory && (
           <Button renderRoot={(props) => <Link {...props} to="/review" search={{ done: result.batch }} />}>
-            Show applied changes
+            {texts.showApplied}
           </Button>
         )}
         <Revert request={request} />
@@ -117,7 +119,7 @@ function RequestedParts({ request, change }: Props) {
   if (policy !== null) return <ProposedPolicy from={planned?.policy?.from ?? null} to={policy} />;
   if (change === null) return null;
   return (
-    <Section title="Changes">
+    <Section title={messages.changes}>
       <ChangeRows review={change} plan={planned ?? undefined}>
         {(item) => <ChangeComments request={request} place={placeOf(item)} />}
       </ChangeRows>
@@ -153,11 +155,7 @@ function judgedFirst(findings: readonly Finding[]): Finding[] {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-const ACTIONS: Readonly<Record<string, string>> = {
-  approve: 'The policy requires approval.',
-  refuse: 'The policy rejects it.',
-  acknowledge: 'The policy requires acknowledgement.',
-};
+const ACTIONS: Readonly<Record<string, string>> = texts.actions;
 
 function JudgedFinding({ finding }: { finding: Finding }) {
   const action = ACTIONS[finding.action ?? ''];
@@ -177,9 +175,7 @@ function PlannedSql({ request, planned }: { request: ChangeRequest; planned: Pla
   const mayCarryOut = useMay('carryOut');
   return (
     <Section title="SQL">
-      {request.online && (
-        <Text size="sm">Online: the service prepares long operations first and keeps the tables available.</Text>
-      )}
+      {request.online && <Text size="sm">{texts.online}</Text>}
       <Sql statements={planned.statements} tables={planned.tables} />
       {mayCarryOut && request.allowed.includes('apply') && <DryRun request={request} />}
     </Section>
@@ -192,14 +188,14 @@ const SHOWN = 20;
 function Sql({ statements, tables }: Pick<PlannedDetails, 'statements' | 'tables'>) {
   const [most, setMost] = useState(SHOWN);
   const byName = useMemo(() => new Map(tables.map((table) => [table.table, table])), [tables]);
-  if (statements.length === 0) return <Text size="sm">It changes metadata only and runs no SQL.</Text>;
+  if (statements.length === 0) return <Text size="sm">{texts.noSql}</Text>;
   const rest = statements.length - most;
   return (
     <>
       <Statements statements={statements.slice(0, most)} tables={byName} />
       {rest > 0 && (
         <Button variant="default" size="xs" mt="sm" onClick={() => setMost(most + SHOWN * 5)}>
-          Show {Math.min(SHOWN * 5, rest)} of {rest.toLocaleString(locale)} more statements
+          {texts.moreStatements(Math.min(SHOWN * 5, rest), rest)}
         </Button>
       )}
     </>
@@ -221,7 +217,7 @@ function DryRun({ request }: { request: ChangeRequest }) {
   return (
     <div>
       <SteadyButton variant="default" size="xs" mt="sm" loading={isPending} onClick={() => mutate()}>
-        Dry run
+        {messages.dryRun}
       </SteadyButton>
       <div role="status">{plan != null && <DryRunResult plan={plan} />}</div>
       {error !== null && <ProblemAlert error={error} />}
@@ -234,7 +230,7 @@ function DryRunResult({ plan: { accepted, errors = [], warnings } }: { plan: Pla
   const lost = warnings.filter(({ code }) => code === 'DATA_NOT_KEPT');
   return (
     <>
-      {accepted === true && <Text size="sm">The dry run succeeded. Nothing was changed.</Text>}
+      {accepted === true && <Text size="sm">{messages.dryRunSucceeded}</Text>}
       {[...errors, ...lost].map(({ message }) => (
         <Bad key={message}>{message}</Bad>
       ))}

@@ -7,7 +7,6 @@ import { ProblemAlert } from '../../shared/problem-alert.js';
 import { infoQuery } from '../../service/queries.js';
 import { type ApplyResult, sinceQuery } from '../../service/review-queries.js';
 import { useMay } from '../../service/session.js';
-import { counted } from '../../shared/text.js';
 import { conflictsOf, deletedCollections } from './model/items.js';
 import { ActionBar } from './parts/action-bar.js';
 import { ChangesPane, Counts, Outline } from './parts/changes-pane.js';
@@ -16,6 +15,9 @@ import { Risks } from './parts/risks.js';
 import { type Source, type Review, useReview } from './use-review.js';
 import classes from './review.module.css';
 import type { SchemaDiff } from '../../service/types.js';
+import { messages } from './messages.js';
+
+const { workspace: texts } = messages;
 
 /* Checks whether a diff is empty. */
 
@@ -24,8 +26,8 @@ const isEmptyDiff = ({ collections = [], fields = [], relations = [], objects = 
   collections.length + fields.length + relations.length + objects.length === 0;
 
 const PARTS = [
-  { value: 'changes', label: 'Changes' },
-  { value: 'risks', label: 'Risks' },
+  { value: 'changes', label: messages.changes },
+  { value: 'risks', label: texts.risks },
 ];
 
 /**
@@ -45,7 +47,7 @@ export function Workspace({ source }: { source: Source }) {
   const review = useReview({ source, isBehind: since !== undefined, onDone });
   if (review.items.length === 0) return <NoChangesPage source={source} />;
   const deleted = deletedCollections(review.carriedOut).length;
-  const held = since === undefined && !review.isStale ? null : 'Review the new changes above before you apply.';
+  const held = since === undefined && !review.isStale ? null : texts.held;
   return (
     <div className={classes.review}>
       <header className={classes.header}>
@@ -55,7 +57,7 @@ export function Workspace({ source }: { source: Source }) {
             {deleted > 0 && (
               <Text component="span" inherit c="var(--mantine-color-error)">
                 {' '}
-                deletes {counted(deleted, 'collection')}
+                {texts.deletes(deleted)}
               </Text>
             )}
           </h1>
@@ -71,7 +73,7 @@ export function Workspace({ source }: { source: Source }) {
         <ActionBar review={review} held={held} />
       ) : (
         <Text className={classes.readOnly} size="sm">
-          You can view this change. Only an admin can apply it.
+          {texts.readOnly}
         </Text>
       )}
     </div>
@@ -123,7 +125,7 @@ function Columns({ source, review }: PartProps) {
         <SegmentedControl
           className={classes.parts}
           role="radiogroup"
-          aria-label="View"
+          aria-label={texts.view}
           data={PARTS}
           value={part}
           onChange={setPart}

@@ -19,7 +19,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ConnectionError } from '../../../service/send.js';
 import { useMay, useSession } from '../../../service/session.js';
 import { ConfirmButton, SteadyButton, useCopy } from '../../../shared/buttons.js';
-import { counted, abbreviate } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { deletedCollections } from '../model/items.js';
 import { lossesOf, scriptOf, curlFor } from '../model/plan.js';
 import { LONGEST_REASON } from '../model/sentences.js';
@@ -35,6 +35,9 @@ import { newId } from '../../../shared/use-attempt.js';
 import { ProblemAlert, PurgeOffer } from '../../../shared/problem-alert.js';
 import { useHere } from '../../../shared/focus.js';
 import { useIsReasonRequired, useLacksReason } from '../../../shared/form.js';
+import { messages } from '../messages.js';
+
+const { actions: texts, export: exportTexts, propose: proposeTexts, verdict: verdictTexts } = messages;
 
 /* Proposes the review instead of applying it, either as a new change request or as an update of one of the user's
    requests. */
@@ -59,10 +62,10 @@ function Propose({ review, isHeld }: ProposeProps) {
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
       <Popover.Target>
         <SteadyButton variant={isAll ? 'filled' : 'default'} disabled={isHeld || review.isPlanning || isAsked}>
-          Propose
+          {proposeTexts.button}
         </SteadyButton>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Propose a change request">
+      <Popover.Dropdown aria-label={proposeTexts.label}>
         <Form typed={typed} onType={setTyped} suggested={review.suggestedTitle} proposing={proposing} />
       </Popover.Dropdown>
     </Popover>
@@ -93,22 +96,21 @@ function Form({ typed, onType, suggested, proposing }: FormProps) {
     <Stack gap="md">
       {own.length > 0 && (
         <NativeSelect
-          label="Propose as"
+          label={proposeTexts.as}
           data={[
-            { value: '', label: 'New change request' },
-            ...own.map(({ id, title: called }) => ({ value: id, label: `Replace: ${abbreviate(called ?? id, 80)}` })),
+            { value: '', label: proposeTexts.newRequest },
+            ...own.map(({ id, title: called }) => ({
+              value: id,
+              label: proposeTexts.replace(abbreviate(called ?? id, 80)),
+            })),
           ]}
           value={into}
           onChange={(event) => onType({ ...typed, into: event.currentTarget.value })}
         />
       )}
       <TextInput
-        label="Title"
-        description={
-          isNew
-            ? 'Nothing changes until the request is approved and applied.'
-            : 'Leave empty to keep the title. Approvals of a different plan no longer count.'
-        }
+        label={proposeTexts.title}
+        description={isNew ? proposeTexts.aboutNew : proposeTexts.aboutUpdate}
         maxLength={200}
         value={title}
         onChange={(event) => onType({ ...typed, title: event.currentTarget.value })}
@@ -118,7 +120,7 @@ function Form({ typed, onType, suggested, proposing }: FormProps) {
         disabled={isNew && title.trim() === ''}
         onClick={() => proposing.mutate({ title: title.trim(), into })}
       >
-        {isNew ? 'Open a change request' : 'Update the change request'}
+        {isNew ? proposeTexts.open : proposeTexts.update}
       </SteadyButton>
       {proposing.error !== null && <ProblemAlert error={proposing.error} />}
     </Stack>
@@ -178,10 +180,10 @@ function Verdict({ review, held }: VerdictProps) {
   const lacksReason = useLacksReason(why);
   return (
     <div className={classes.verdict} role="status">
-      {carriedOut.length === 0 && <Text size="sm">No change is selected.</Text>}
+      {carriedOut.length === 0 && <Text size="sm">{verdictTexts.nothingSelected}</Text>}
       {held !== null && <Text size="sm">{held}</Text>}
-      {isPlanning && plan !== undefined && <Text size="sm">Planning …</Text>}
-      {held === null && lacksReason && <Text size="sm">The policy requires a reason before you apply.</Text>}
+      {isPlanning && plan !== undefined && <Text size="sm">{messages.planning}</Text>}
+      {held === null && lacksReason && <Text size="sm">{verdictTexts.lacksReason}</Text>}
       {held === null && <ByPolicy review={review} />}
       {held === null && <Planned review={review} />}
       <RejectedReview review={review} />
@@ -195,12 +197,9 @@ function ByPolicy({ review: { stops } }: { review: Review }) {
   const left = stops.filter(({ isKnown }) => !isKnown);
   if (left.length === 0) return null;
   const isRefused = left.some(({ canBeKnown }) => !canBeKnown);
-  const what = left.length === 1 ? '1 finding' : `${left.length} findings`;
   return (
     <Text size="sm" className={classes.badText}>
-      {isRefused
-        ? `The policy blocks this change because of ${what}. See “Blocked by the policy”.`
-        : `Acknowledge ${what} before you apply. See “Blocked by the policy”.`}
+      {isRefused ? verdictTexts.blocked(left.length) : verdictTexts.acknowledge(left.length)}
     </Text>
   );
 }
@@ -212,12 +211,12 @@ function Planned({ review: { plan, isRehearsed } }: { review: Review }) {
   if (plan === undefined) return null;
   if (plan.online !== undefined) {
     const steps = plan.online.steps.map(({ summary }) => summary).join('; ');
-    return <Text size="sm">The service first prepares: {abbreviate(steps, LONGEST)}.</Text>;
+    return <Text size="sm">{verdictTexts.prepares(abbreviate(steps, LONGEST))}</Text>;
   }
   if (!isRehearsed || plan.accepted !== true) return null;
   return (
     <Text size="sm" className={classes.good}>
-      The dry run succeeded. Nothing was changed.
+      {messages.dryRunSucceeded}
     </Text>
   );
 }
@@ -226,11 +225,7 @@ function RejectedReview({ review: { problems } }: { review: Review }) {
   const { at, elsewhere } = problems;
   return (
     <>
-      {at.size > 0 && (
-        <ErrorText>
-          {at.size === 1 ? '1 change was' : `${at.size} changes were`} rejected. See the error at each change.
-        </ErrorText>
-      )}
+      {at.size > 0 && <ErrorText>{verdictTexts.rejected(at.size)}</ErrorText>}
       {elsewhere.map(({ message }) => (
         <ErrorText key={message}>{message}</ErrorText>
       ))}
@@ -253,9 +248,7 @@ function NoAnswer({ review: { carryOut, rehearsal, planError } }: { review: Revi
   if (!(error instanceof ConnectionError)) return null;
   return (
     <ErrorText>
-      {error.message}{' '}
-      {carryOut.error !== null &&
-        'Apply again. The service applies the change only once, even if this attempt succeeded.'}
+      {error.message} {carryOut.error !== null && verdictTexts.applyAgain}
     </ErrorText>
   );
 }
@@ -277,7 +270,7 @@ function ExportMenu({ review }: { review: Review }) {
   const curl = () =>
     curlFor({ origin: location.origin, path: addressOf(applying), body: JSON.stringify(sent()), reason: why });
   const asYaml = async () => (await import('../../../service/yaml.js')).yamlText(sent());
-  const label = copied ? 'Copied' : 'Download or copy';
+  const label = copied ? exportTexts.copied : exportTexts.label;
   return (
     <Menu position="top-start" shadow="md" withinPortal={false}>
       <Menu.Target>
@@ -288,22 +281,24 @@ function ExportMenu({ review }: { review: Review }) {
         </Tooltip>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Download</Menu.Label>
+        <Menu.Label>{exportTexts.download}</Menu.Label>
         <Menu.Item onClick={() => saveText('diff.json', JSON_TYPE, JSON.stringify(sent(), null, 2))}>
-          Diff (JSON)
+          {exportTexts.json}
         </Menu.Item>
         <Menu.Item onClick={() => void asYaml().then((text) => saveText('diff.yaml', YAML_TYPE, text))}>
-          Diff (YAML)
+          {exportTexts.yaml}
         </Menu.Item>
         {plan !== undefined && (
-          <Menu.Item onClick={() => saveText('change.sql', 'application/sql', scriptOf(plan))}>SQL</Menu.Item>
+          <Menu.Item onClick={() => saveText('change.sql', 'application/sql', scriptOf(plan))}>
+            {exportTexts.sql}
+          </Menu.Item>
         )}
         <Menu.Divider />
-        <Menu.Label>Copy</Menu.Label>
-        <Menu.Item onClick={() => copy(curl())}>As curl</Menu.Item>
-        <Menu.Item onClick={() => copy(JSON.stringify(sent(), null, 2))}>As a diff</Menu.Item>
-        <Menu.Item onClick={() => void asYaml().then(copy)}>As YAML</Menu.Item>
-        {plan !== undefined && <Menu.Item onClick={() => copy(scriptOf(plan))}>As SQL</Menu.Item>}
+        <Menu.Label>{exportTexts.copy}</Menu.Label>
+        <Menu.Item onClick={() => copy(curl())}>{exportTexts.asCurl}</Menu.Item>
+        <Menu.Item onClick={() => copy(JSON.stringify(sent(), null, 2))}>{exportTexts.asDiff}</Menu.Item>
+        <Menu.Item onClick={() => void asYaml().then(copy)}>{exportTexts.asYaml}</Menu.Item>
+        {plan !== undefined && <Menu.Item onClick={() => copy(scriptOf(plan))}>{exportTexts.asSql}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -325,12 +320,12 @@ export function ActionBar({ review, held }: Props) {
   const isReasonRequired = useIsReasonRequired();
   const isNothing = carriedOut.length === 0;
   return (
-    <section className={classes.bar} aria-label="Apply changes">
+    <section className={classes.bar} aria-label={texts.label}>
       <TextInput
         className={classes.reason}
-        aria-label="Reason"
+        aria-label={texts.reason}
         required={isReasonRequired}
-        placeholder={isReasonRequired ? 'Reason (required by the policy)' : 'Reason, recorded with the change'}
+        placeholder={isReasonRequired ? texts.requiredReason : texts.recordedReason}
         maxLength={LONGEST_REASON}
         value={why}
         onChange={(event) => setReason(event.currentTarget.value)}
@@ -363,7 +358,7 @@ function DryRun({ review: { rehearsal, carryOut }, isHeld }: { review: Review; i
         rehearsal.mutate();
       }}
     >
-      Dry run
+      {messages.dryRun}
     </SteadyButton>
   );
 }
@@ -379,17 +374,16 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
   // The user must see a loss of data before applying.
   const isDisabled = isHeld || isPlanning || lacksReason || stops.some(({ isKnown }) => !isKnown);
   const deleted = deletedCollections(carriedOut).length;
-  const action = options.online ? 'Prepare and apply' : 'Apply';
-  const label = deleted === 0 ? action : `${action}: delete ${counted(deleted, 'collection')}`;
+
   return (
     <ConfirmButton
       variant="filled"
       {...((deleted > 0 || losses.length > 0) && { color: 'red.8' })}
-      label={label}
+      label={applyText(options.online, deleted)}
       sure={
         losses.length === 0
           ? null
-          : `Delete data: ${lossText(losses.map(({ collection, field }) => field ?? collection))}`
+          : texts.confirmLoss(lossText(losses.map(({ collection, field }) => field ?? collection)))
       }
       loading={carryOut.isPending}
       disabled={isDisabled}
@@ -398,10 +392,15 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
   );
 }
 
+function applyText(isOnline: boolean, deleted: number): string {
+  if (deleted === 0) return isOnline ? texts.prepare : texts.apply;
+  return isOnline ? texts.prepareAndDelete(deleted) : texts.applyAndDelete(deleted);
+}
+
 const lossText = (names: readonly string[]): string => {
   const [first = ''] = names;
   const name = Array.from(first).length > 18 ? `${Array.from(first).slice(0, 17).join('')}…` : first;
-  return names.length === 1 ? name : `${names.length} objects`;
+  return names.length === 1 ? name : texts.objects(names.length);
 };
 
 function Options({ review: { options } }: { review: Review }) {
@@ -410,21 +409,21 @@ function Options({ review: { options } }: { review: Review }) {
   return (
     <Popover position="top-end" shadow="md" width={320} withinPortal={false} trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default">Options{count > 0 ? ` (${count})` : ''}</Button>
+        <Button variant="default">{count > 0 ? texts.chosenOptions(count) : texts.options}</Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Options">
+      <Popover.Dropdown aria-label={texts.options}>
         <Stack gap="md">
           <Switch
             size="sm"
-            label="Online (keeps tables available)"
-            description="The service prepares long operations in the background. You can withdraw the change until it is applied."
+            label={texts.online}
+            description={texts.aboutOnline}
             checked={online}
             onChange={(event) => setOnline(event.currentTarget.checked)}
           />
           <Switch
             size="sm"
-            label="Delete permanently (skip the trash)"
-            description="Deleted data is dropped immediately and cannot be restored."
+            label={texts.purge}
+            description={texts.aboutPurge}
             checked={purge}
             onChange={(event) => setPurge(event.currentTarget.checked)}
           />

@@ -27,8 +27,10 @@ import { useMay } from '../../../service/session.js';
 import { countChanges, dropContents, signOf, totalText } from '../../../shared/changes/total.js';
 import { sizeText } from '../../../shared/text.js';
 import { actorName } from '../../../../schema/model/events.js';
-import { Name, named } from '../../../shared/name.js';
-import { locale } from '../../../shared/language.js';
+import { Name } from '../../../shared/name.js';
+import { messages } from '../messages.js';
+
+const { pane: texts } = messages;
 
 interface Props {
   items: readonly Item[];
@@ -61,17 +63,14 @@ export function Outline({ items, groups: all, carriedOut, problems, onChoose }: 
     overscan: 12,
   });
   return (
-    <nav className={classes.outline} aria-label="Changed collections">
-      <p className={classes.total}>
-        {totalText(items)}
-        {excluded > 0 && `, ${excluded.toLocaleString(locale)} excluded`}
-      </p>
+    <nav className={classes.outline} aria-label={texts.collections}>
+      <p className={classes.total}>{excluded > 0 ? texts.excludedOf(totalText(items), excluded) : totalText(items)}</p>
       {all.length > FEW && (
         <TextInput
           size="xs"
           mb={6}
-          placeholder="Find a collection"
-          aria-label="Find a collection"
+          placeholder={texts.find}
+          aria-label={texts.find}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
@@ -87,7 +86,7 @@ export function Outline({ items, groups: all, carriedOut, problems, onChoose }: 
             <li key={collection} className={classes.entry} style={{ transform: `translateY(${start}px)` }}>
               <button type="button" onClick={() => onChoose(collection)} data-problem={hasProblem || undefined}>
                 <Name of={collection} className={classes.entryName} />
-                {hasProblem && <span className={classes.bad}>rejected</span>}
+                {hasProblem && <span className={classes.bad}>{texts.rejected}</span>}
                 <Counts items={own.filter((item) => taken.has(item))} />
               </button>
             </li>
@@ -99,9 +98,9 @@ export function Outline({ items, groups: all, carriedOut, problems, onChoose }: 
 }
 
 const SIGNS = [
-  ['+', 'made', 'new'],
-  ['~', 'changed', 'changed'],
-  ['−', 'removed', 'removed'],
+  ['+', 'made'],
+  ['~', 'changed'],
+  ['−', 'removed'],
 ] as const;
 
 /**
@@ -110,13 +109,13 @@ const SIGNS = [
  */
 export function Counts({ items }: { items: readonly Item[] }) {
   const shown = useMemo(() => dropContents(items), [items]);
-  if (items.length === 0) return <span className={classes.none}>excluded</span>;
+  if (items.length === 0) return <span className={classes.none}>{texts.excluded}</span>;
   return (
     <span className={classes.counts}>
-      {SIGNS.map(([sign, mark, word]) => {
+      {SIGNS.map(([sign, mark]) => {
         const count = shown.filter((item) => signOf(item.mark) === sign).length;
         return count === 0 ? null : (
-          <span key={mark} data-mark={mark} title={named`${count} ${word}`}>
+          <span key={mark} data-mark={mark} title={texts.counts[mark](count)}>
             {sign}
             {count}
           </span>
@@ -150,7 +149,7 @@ function CollectionHead({ collection, items, review, table, canChoose, heading: 
             size="sm"
             checked={out === 0}
             indeterminate={out > 0 && out < items.length}
-            aria-label={named`Include all changes of ${collection}`}
+            aria-label={texts.includeAll(collection)}
             onChange={(event) => review.leave(keys, !event.currentTarget.checked)}
           />
         )}
@@ -177,15 +176,11 @@ function Hits({ collection, table }: { collection: string; table: LockedTable | 
   return (
     <p className={classes.hits}>
       {size !== null && <span>{size}</span>}
-      {from.length > 0 && (
-        <span title={from.slice(0, 20).join(', ')}>
-          {from.length === 1 ? `referenced by ${from[0]}` : `referenced by ${from.length} collections`}
-        </span>
-      )}
+      {from.length > 0 && <span title={from.slice(0, 20).join(', ')}>{texts.referencedBy(from)}</span>}
       {last !== undefined && (
         <span>
           <Link to="/timeline" search={{ collection }}>
-            changed <Time at={last.occurred_at} /> by {actorName(last.actor)}
+            {texts.lastChanged(<Time at={last.occurred_at} />, actorName(last.actor))}
           </Link>
         </span>
       )}
@@ -260,7 +255,7 @@ export function ChangeRows(options: Omit<ChangeRowOptions, 'canChoose' | 'headin
       ))}
       {rest > 0 && (
         <Button variant="default" size="xs" onClick={() => setMost(most + MOST_ROWS)}>
-          Show more changes ({rest.toLocaleString(locale)})
+          {texts.showMore(rest)}
         </Button>
       )}
     </div>
@@ -299,7 +294,14 @@ export function ChangesPane({ review, canChoose, wanted }: ChangesPaneProps) {
     else virtual.scrollToIndex(rows.length - 1, { align: 'end' });
   };
   return (
-    <div ref={scroller} className={classes.scroller} tabIndex={0} role="region" aria-label="Changes" onKeyDown={toEnds}>
+    <div
+      ref={scroller}
+      className={classes.scroller}
+      tabIndex={0}
+      role="region"
+      aria-label={messages.changes}
+      onKeyDown={toEnds}
+    >
       <div className={classes.rows} style={{ height: virtual.getTotalSize() }}>
         {/* Rows are stacked so that none covers the next before it is measured. */}
         <div className={classes.drawn} style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}>

@@ -24,7 +24,9 @@ import { DefinitionDiff, definitionLines } from '../../../shared/changes/definit
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
 import { Name, named } from '../../../shared/name.js';
-import { locale } from '../../../shared/language.js';
+import { messages } from '../messages.js';
+
+const { item: texts, export: exportTexts } = messages;
 
 const SHORT = 240;
 /** Maximum number of characters that the page shows. */
@@ -35,15 +37,16 @@ const LONGEST = 50_000;
  * @param props.label a label for screen readers
  */
 function Value({ of, label }: { of: unknown; label: string }) {
-  if (of === undefined || of === null) return <span className={classes.nothing}>{of === null ? 'null' : 'none'}</span>;
+  if (of === undefined || of === null)
+    return <span className={classes.nothing}>{of === null ? 'null' : texts.none}</span>;
   const text = valueText(of);
   if (text.length > SHORT) return <LongText text={text} label={label} />;
-  return <bdi className={classes.value}>{text === '' ? '(empty text)' : text}</bdi>;
+  return <bdi className={classes.value}>{text === '' ? texts.emptyText : text}</bdi>;
 }
 
 function LongText({ text, label }: { text: string; label: string }) {
   const [isOpen, setOpen] = useState(false);
-  const says = isOpen ? 'Show less' : `Show all ${text.length.toLocaleString(locale)} characters`;
+  const says = isOpen ? texts.showLess : texts.showAll(text.length);
   return (
     <>
       <bdi className={isOpen ? classes.long : classes.value}>
@@ -52,15 +55,13 @@ function LongText({ text, label }: { text: string; label: string }) {
       <UnstyledButton
         className={classes.more}
         aria-expanded={isOpen}
-        aria-label={named`${says} of ${label}`}
+        aria-label={texts.of(says, label)}
         onClick={() => setOpen(!isOpen)}
       >
         {says}
       </UnstyledButton>
       {isOpen && text.length > LONGEST && (
-        <span className={classes.nothing}>
-          … and {(text.length - LONGEST).toLocaleString(locale)} more characters. Download the diff to see all of them.
-        </span>
+        <span className={classes.nothing}>{texts.moreCharacters(text.length - LONGEST)}</span>
       )}
     </>
   );
@@ -79,12 +80,12 @@ function MemberValues({ item, member }: { item: Item; member: Member }) {
         <Code>{path}</Code>
       </div>
       <div className={classes.before}>
-        <span className={classes.side}>before</span>
-        <Value of={member.before} label={`${path} before`} />
+        <span className={classes.side}>{texts.before}</span>
+        <Value of={member.before} label={texts.valueBefore(path)} />
       </div>
       <div className={classes.after}>
-        <span className={classes.side}>after</span>
-        <Value of={member.after} label={`${path} after`} />
+        <span className={classes.side}>{texts.after}</span>
+        <Value of={member.after} label={texts.valueAfter(path)} />
       </div>
     </div>
   );
@@ -119,7 +120,7 @@ function DocumentValues({ item: { document, mark }, children }: { item: Item; ch
       <div className={classes.further}>
         {(isAll || shown.length < members.length) && (
           <Button variant="subtle" color="gray" size="compact-xs" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-            {isAll ? 'Show fewer members' : `Show all ${members.length} members`}
+            {isAll ? texts.fewerMembers : texts.allMembers(members.length)}
           </Button>
         )}
         {children}
@@ -163,15 +164,15 @@ function CopyMenu({ item, review }: { item: Item; review: ShownChange }) {
           variant="subtle"
           color="gray"
           size="sm"
-          aria-label={copied ? 'Copied' : named`Copy ${nameOf(item)} as …`}
+          aria-label={copied ? exportTexts.copied : exportTexts.copyAs(nameOf(item))}
         >
           <Glyph path={copyIcon} size={16} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => copy(asCurl())}>Copy as curl</Menu.Item>
-        <Menu.Item onClick={() => copy(JSON.stringify(body(), null, 2))}>Copy as a diff</Menu.Item>
-        <Menu.Item onClick={() => void asYaml()}>Copy as YAML</Menu.Item>
+        <Menu.Item onClick={() => copy(asCurl())}>{exportTexts.copyAsCurl}</Menu.Item>
+        <Menu.Item onClick={() => copy(JSON.stringify(body(), null, 2))}>{exportTexts.copyAsDiff}</Menu.Item>
+        <Menu.Item onClick={() => void asYaml()}>{exportTexts.copyAsYaml}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
@@ -192,12 +193,7 @@ function PhraseText({ phrase }: { phrase: Phrase }) {
   );
 }
 
-const LOOKS = {
-  made: { color: 'teal', label: 'new' },
-  changed: { color: 'orange', label: 'changed' },
-  renamed: { color: 'violet', label: 'renamed' },
-  removed: { color: 'red', label: 'deleted' },
-} as const;
+const COLORS = { made: 'teal', changed: 'orange', renamed: 'violet', removed: 'red' } as const;
 
 const KINDS = { collections: 'collection', fields: 'field', relations: 'relation' } as const;
 
@@ -230,14 +226,14 @@ export function ItemCard({ item, review, statements, tables, canChoose, children
             size="sm"
             mt={2}
             checked={!isOut}
-            aria-label={named`Include: ${name}`}
+            aria-label={texts.include(name)}
             onChange={(event) => leave(withDependents(items, item), !event.currentTarget.checked)}
           />
         )}
         <div className={classes.words}>
           <Group gap={8} mb={2}>
-            <Badge size="sm" variant="light" color={LOOKS[item.mark].color} className={classes.badge}>
-              {LOOKS[item.mark].label}
+            <Badge size="sm" variant="light" color={COLORS[item.mark]} className={classes.badge}>
+              {messages.marks[item.mark]}
             </Badge>
             <span className={classes.kind}>
               {capitalized(kindOf(item))} <Name of={nameOf(item)} />
@@ -288,7 +284,7 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        {isOpen ? 'Hide SQL' : `SQL${statements.length > 1 ? `, ${statements.length} statements` : ''}`}
+        {isOpen ? texts.hideSql : texts.showSql(statements.length)}
         {lockHint(statements)}
       </Button>
       <div id={id} className={classes.furthest}>
@@ -300,8 +296,8 @@ function SqlPart({ statements, tables }: Pick<CardProps, 'statements' | 'tables'
 
 /** Returns the strongest lock as text, which is shown before the SQL is opened. */
 function lockHint(statements: readonly Statement[]): string {
-  if (statements.some(({ rewrites_table: rewrites }) => rewrites)) return ' · rewrites the table';
-  return statements.some(({ may_fail: may }) => may) ? ' · can fail on existing rows' : '';
+  if (statements.some(({ rewrites_table: rewrites }) => rewrites)) return ` · ${texts.rewrites}`;
+  return statements.some(({ may_fail: may }) => may) ? ` · ${texts.canFail}` : '';
 }
 
 function MemberPart({
@@ -326,7 +322,7 @@ function MemberPart({
             mt={3}
             checked={!isOut}
             disabled={review.leftOut.has(item.key)}
-            aria-label={named`Include: ${toPlainText(sentence)}`}
+            aria-label={texts.include(toPlainText(sentence))}
             onChange={(event) => review.leave([member.key], !event.currentTarget.checked)}
           />
         )}

@@ -16,7 +16,9 @@ import { Time } from '../../../shared/time.js';
 import type { Conflict } from '../model/items.js';
 import { SteadyButton } from '../../../shared/buttons.js';
 import { actorName } from '../../../../schema/model/events.js';
-import { locale } from '../../../shared/language.js';
+import { messages } from '../messages.js';
+
+const { notes: texts } = messages;
 
 /* The frame of a loading or failed review, with its title. */
 
@@ -32,7 +34,7 @@ interface Props<T> {
 /** Shows loaded content. It stays during a refetch, even if the refetch fails. */
 export function Frame<T>({ title, query, label, below, children }: Props<T>) {
   const { data, error, refetch, isFetching } = query;
-  useTitle(`${title} · Review`);
+  useTitle(messages.titleOf(title));
   if (data !== undefined) return children(data);
   return (
     <Page>
@@ -64,7 +66,7 @@ export function NoChangesPage({ source }: { source: Source }) {
           {source.about}
         </Text>
         <Text size="lg" fw={600} mt="md">
-          No changes: the schema already matches.
+          {texts.noChanges}
         </Text>
         {warnings.length > 0 && (
           <List size="sm" spacing={4}>
@@ -74,7 +76,7 @@ export function NoChangesPage({ source }: { source: Source }) {
           </List>
         )}
         <Button component={Link} to="/" variant="default">
-          Open the schema
+          {messages.openSchema}
         </Button>
       </Stack>
     </Page>
@@ -90,7 +92,7 @@ interface LeftOutProps {
 /** Concurrent changes are kept unless the user decides otherwise. */
 export function ConcurrentChangesNote({ keys, leftOut, leave }: LeftOutProps) {
   const isKept = keys.every((key) => leftOut.has(key));
-  const what = keys.length === 1 ? '1 new change by another user is' : `${keys.length} new changes by other users are`;
+
   return (
     <Alert
       color="blue"
@@ -100,13 +102,9 @@ export function ConcurrentChangesNote({ keys, leftOut, leave }: LeftOutProps) {
       classNames={{ title: classes.noticeTitle }}
     >
       <Group gap="sm" justify="space-between">
-        <Text size="sm">
-          {isKept
-            ? `${what} kept and not part of this review.`
-            : 'This review also reverts the new changes by other users.'}
-        </Text>
+        <Text size="sm">{isKept ? texts.kept(keys.length) : texts.alsoReverts}</Text>
         <Button size="xs" variant="default" onClick={() => leave(keys, !isKept)}>
-          {isKept ? 'Revert these too' : 'Keep their changes'}
+          {isKept ? texts.revertToo : texts.keepTheirs}
         </Button>
       </Group>
     </Alert>
@@ -123,11 +121,9 @@ export function ConflictChoices({ conflicts }: { conflicts: NonNullable<Source['
       role="alert"
       className={classes.meanwhile}
       classNames={{ title: classes.noticeTitle }}
-      title={conflicts.length === 1 ? '1 conflicting change' : `${conflicts.length} conflicting changes`}
+      title={texts.conflicting(conflicts.length)}
     >
-      <Text size="sm">
-        Another user changed the same values. Choose which to use. Until you choose, your values are applied.
-      </Text>
+      <Text size="sm">{texts.aboutConflicts}</Text>
       <Conflicts of={conflicts} shown={useShown()} choiceOf={() => null} onChoose={settle} />
     </Alert>
   );
@@ -170,7 +166,7 @@ export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: Ot
     <Alert
       color="orange"
       variant="light"
-      title="The schema has changed since you opened this review"
+      title={texts.changed}
       role="alert"
       className={classes.meanwhile}
       classNames={{ title: classes.noticeTitle }}
@@ -183,10 +179,7 @@ export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: Ot
       ))}
       {conflicts.length > 0 && (
         <Text size="sm" mt="xs">
-          {conflicts.length === 1
-            ? '1 change conflicts'
-            : `${conflicts.length.toLocaleString(locale)} changes conflict`}{' '}
-          with yours. Choose which value to use:
+          {texts.chooseValues(conflicts.length)}
         </Text>
       )}
       <Conflicts
@@ -197,22 +190,20 @@ export function ConcurrentConflicts({ since, conflicts, isRenewing, onGoOn }: Ot
       />
       <Group gap="sm" mt="sm">
         <SteadyButton size="xs" loading={isRenewing} disabled={unseen > 0} onClick={() => onGoOn([...theirs])}>
-          {unseen > 0
-            ? `Continue (${unseen.toLocaleString(locale)} not shown yet)`
-            : 'Continue with the current schema'}
+          {unseen > 0 ? texts.continueUnseen(unseen) : texts.continue}
         </SteadyButton>
         {keys.length > 1 && (
           <>
             <Button size="xs" variant="default" onClick={() => chooseAll(true)}>
-              Use all theirs
+              {texts.useTheirs}
             </Button>
             <Button size="xs" variant="default" onClick={() => chooseAll(false)}>
-              Use all mine
+              {texts.useMine}
             </Button>
           </>
         )}
         <Button size="xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide their changes' : 'Show their changes'}
+          {isOpen ? texts.hideTheirs : texts.showTheirs}
         </Button>
       </Group>
       <Collapse expanded={isOpen}>

@@ -19,8 +19,11 @@ import { locationText } from '../../../../schema/model/location.js';
 import { DEFAULT_POLICY, type Policy } from '../../../../schema/policy.js';
 import { Section } from '../../../shared/page.js';
 import { CopyButton } from '../../../shared/buttons.js';
-import { Name, named } from '../../../shared/name.js';
+import { Name } from '../../../shared/name.js';
 import { locale } from '../../../shared/language.js';
+import { messages } from '../messages.js';
+
+const { policy: policyTexts, risks: texts, statements: statementTexts } = messages;
 
 /* The policy in a review: findings that it blocks, with a checkbox to acknowledge them, and a proposed policy. */
 
@@ -41,7 +44,7 @@ function Stopped({ review: { stops, acknowledge }, children }: StoppedProps) {
   if (stops.length === 0) return null;
   return (
     <section className={classes.section} data-tone="bad">
-      <h2>Blocked by the policy</h2>
+      <h2>{texts.blocked}</h2>
       <ul className={classes.notes}>
         {stops.slice(0, MOST).map((stop) => (
           <li key={stop.key}>
@@ -52,7 +55,7 @@ function Stopped({ review: { stops, acknowledge }, children }: StoppedProps) {
       </ul>
       {stops.length > MOST && (
         <Text size="xs" c="dimmed">
-          and {(stops.length - MOST).toLocaleString(locale)} more
+          {messages.and(stops.length - MOST)}
         </Text>
       )}
     </section>
@@ -66,17 +69,15 @@ function Verdict({ stop, onKnown }: { stop: Stop; onKnown: (isKnown: boolean) =>
       <Checkbox
         mt={6}
         size="xs"
-        label="Acknowledge"
-        aria-label={named`Acknowledge ${key}`}
+        label={texts.acknowledge}
+        aria-label={texts.acknowledgeOf(key)}
         checked={isKnown}
         onChange={(event) => onKnown(event.currentTarget.checked)}
       />
     );
   return (
     <Text size="xs" fw={600} mt={4}>
-      {finding.action === 'approve'
-        ? 'The policy requires approval. Propose a change request.'
-        : 'The policy rejects it.'}
+      {finding.action === 'approve' ? texts.requiresApproval : messages.request.actions.refuse}
     </Text>
   );
 }
@@ -85,17 +86,17 @@ function Verdict({ stop, onKnown }: { stop: Stop; onKnown: (isKnown: boolean) =>
 export function ProposedPolicy({ from, to }: { from: Policy | null; to: Policy }) {
   const changes = policyChanges(from ?? DEFAULT_POLICY, to);
   return (
-    <Section title="Proposed policy">
+    <Section title={policyTexts.title}>
       {changes.length === 0 ? (
-        <Text size="sm">{from === null ? 'It sets the defaults.' : 'It is the same as the current policy.'}</Text>
+        <Text size="sm">{from === null ? policyTexts.setsDefaults : policyTexts.isSame}</Text>
       ) : (
         <Table.ScrollContainer minWidth={320} type="native" tabIndex={0}>
-          <Table verticalSpacing={6} aria-label="Changes to the policy">
+          <Table verticalSpacing={6} aria-label={policyTexts.changes}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Setting</Table.Th>
-                <Table.Th>{from === null ? 'Default' : 'In force'}</Table.Th>
-                <Table.Th>Proposed</Table.Th>
+                <Table.Th>{policyTexts.setting}</Table.Th>
+                <Table.Th>{from === null ? policyTexts.default : policyTexts.inForce}</Table.Th>
+                <Table.Th>{policyTexts.proposed}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -137,15 +138,13 @@ export function Statements({ statements, tables }: Props) {
           <li key={`${index} ${summary}`} className={classes.statement}>
             <Text size="xs" className={classes.lock} data-lock={lock === 'ACCESS EXCLUSIVE' || undefined}>
               {lockText(lock, collection, table)}
-              {rewrites && ' · rewrites the table'}
+              {rewrites && ` · ${messages.item.rewrites}`}
             </Text>
             <div className={classes.sql}>
-              <Code block tabIndex={0} aria-label={named`SQL: ${abbreviate(summary, 120)}`}>
-                {visibleSql(
-                  sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n… download the SQL to see all of it` : sql,
-                )}
+              <Code block tabIndex={0} aria-label={statementTexts.label(abbreviate(summary, 120))}>
+                {visibleSql(sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n${statementTexts.truncated}` : sql)}
               </Code>
-              <CopyButton text={sql} label="Copy SQL" />
+              <CopyButton text={sql} label={statementTexts.copy} />
             </div>
           </li>
         );
@@ -155,9 +154,10 @@ export function Statements({ statements, tables }: Props) {
 }
 
 function lockText(lock: string, collection: string, table: LockedTable | undefined): string {
-  if (lock === 'none' || table === undefined) return 'Takes no lock on an existing table';
+  if (lock === 'none' || table === undefined) return statementTexts.noLock;
   const size = sizeText(table);
-  return `Locks ${abbreviate(collection, 60)}: ${lock}${size === null ? '' : ` · ${size}`}`;
+  const text = statementTexts.lock(abbreviate(collection, 60), lock);
+  return size === null ? text : `${text} · ${size}`;
 }
 
 interface RisksProps {
@@ -180,8 +180,8 @@ export function Risks({ review, warnings }: RisksProps) {
     [plan, warnings, stopped],
   );
   return (
-    <aside className={classes.risks} aria-label="Risks" tabIndex={0}>
-      {isPlanning && plan === undefined && <Text c="dimmed">Planning …</Text>}
+    <aside className={classes.risks} aria-label={messages.workspace.risks} tabIndex={0}>
+      {isPlanning && plan === undefined && <Text c="dimmed">{messages.planning}</Text>}
       <RiskSections
         isSafe={plan !== undefined && losses.length + stops.length + others.length === 0}
         losses={losses}
@@ -219,38 +219,32 @@ export function RiskSections(props: RiskSectionsProps) {
     <>
       {isSafe && (
         <section className={classes.section}>
-          <h2>No data loss</h2>
-          <Text size="sm">The change loses no data, rewrites no table and cannot fail on existing rows.</Text>
+          <h2>{texts.noLoss}</h2>
+          <Text size="sm">{texts.aboutNoLoss}</Text>
         </section>
       )}
-      <RiskSection title="Data loss" tone="bad" of={losses} alike={lossGroup}>
+      <RiskSection title={texts.losses} tone="bad" of={losses} alike={lossGroup}>
         {(loss) => <Lost loss={loss} />}
       </RiskSection>
-      <RiskSection title="Restored from the trash" of={returns}>
+      <RiskSection title={texts.restored} of={returns}>
         {({ kept_until: until, collection, field }) => (
           <>
             <PlaceName>{locationText({ collection, field })}</PlaceName>
             <br />
-            {until === null ? 'The trash no longer has it.' : <RestoredUntil at={until} />}
+            {until === null ? texts.notInTrash : texts.restoredUntil(<Time at={until} />)}
           </>
         )}
       </RiskSection>
       {stopped}
-      <RiskSection title="Findings" tone="warn" of={findings} alike={findingGroup}>
+      <RiskSection title={texts.findings} tone="warn" of={findings} alike={findingGroup}>
         {children}
       </RiskSection>
-      <RiskSection title="Locks" of={tables}>
+      <RiskSection title={texts.locks} of={tables}>
         {(table) => <LockNote table={table} />}
       </RiskSection>
     </>
   );
 }
-
-const RestoredUntil = ({ at }: { at: string }) => (
-  <>
-    With its data. The trash purges it <Time at={at} />.
-  </>
-);
 
 /** The maximum number shown. */
 const MAX_RISKS_SHOWN = 100;
@@ -307,7 +301,7 @@ function RiskList<T>({ of, children }: { of: readonly T[]; children: (each: T) =
       </ul>
       {of.length > MAX_RISKS_SHOWN && (
         <Text size="xs" c="dimmed">
-          and {(of.length - MAX_RISKS_SHOWN).toLocaleString(locale)} more
+          {messages.and(of.length - MAX_RISKS_SHOWN)}
         </Text>
       )}
     </>
@@ -341,10 +335,8 @@ const findingGroup = ({ level, code }: Pick<Finding, 'level' | 'code'>): RiskGro
 });
 
 function lossGroup({ isKept, isForGood }: Loss): RiskGroup {
-  if (isKept) return { key: 'kept', text: 'data that the trash keeps' };
-  return isForGood
-    ? { key: 'permanent', text: 'permanent data loss' }
-    : { key: 'unknown', text: 'data that the trash may keep' };
+  if (isKept) return { key: 'kept', text: texts.keptData };
+  return isForGood ? { key: 'permanent', text: texts.permanentLoss } : { key: 'unknown', text: texts.unknownLoss };
 }
 
 const PlaceName = ({ children }: { children: string }) => (
@@ -360,13 +352,11 @@ function Lost({ loss: { until, message, isForGood, ...lost } }: { loss: Loss }) 
       <br />
       {until === null ? (
         <span>
-          {isForGood && <em>Permanent. </em>}
+          {isForGood && <em>{texts.permanent} </em>}
           {abbreviate(message, 600)}
         </span>
       ) : (
-        <span>
-          The trash keeps it. It is purged <Time at={until} />.
-        </span>
+        <span>{texts.keptUntil(<Time at={until} />)}</span>
       )}
     </>
   );
@@ -374,11 +364,9 @@ function Lost({ loss: { until, message, isForGood, ...lost } }: { loss: Loss }) 
 
 const CodeText = ({ level, code }: Pick<Finding, 'level' | 'code'>) => (
   <code className={classes.code} data-level={level}>
-    {LEVELS[level]} · {code}
+    {texts.levels[level]} · {code}
   </code>
 );
-
-const LEVELS = { note: 'note', warn: 'warning', danger: 'danger' } as const;
 
 function ReviewedFinding({ finding, review }: { finding: Finding; review: Review }) {
   const { online, setOnline } = review.options;
@@ -388,7 +376,7 @@ function ReviewedFinding({ finding, review }: { finding: Finding; review: Review
       <FindingNote finding={finding} />
       {isOnline && !online && (
         <Button size="compact-xs" variant="default" mt={6} onClick={() => setOnline(true)}>
-          Prepare online
+          {texts.prepareOnline}
         </Button>
       )}
     </>
@@ -399,14 +387,14 @@ export function FindingNote({ finding }: { finding: Finding }) {
   const { code, level, message, why, safer, places = [] } = finding;
   return (
     <>
-      <PlaceName>{locationText(finding) || 'Entire schema'}</PlaceName> <CodeText level={level} code={code} />
+      <PlaceName>{locationText(finding) || texts.entireSchema}</PlaceName> <CodeText level={level} code={code} />
       <br />
       {abbreviate(message, 600)}
-      {places.length > 1 && ` (in ${places.length.toLocaleString(locale)} places)`}
+      {places.length > 1 && ` ${texts.inPlaces(places.length)}`}
       {why !== '' && <span className={classes.why}>{abbreviate(why, 600)}</span>}
       {safer !== undefined && (
         <span className={classes.why}>
-          <em>Safer:</em> {abbreviate(safer.text, 600)}
+          <em>{texts.safer}</em> {abbreviate(safer.text, 600)}
         </span>
       )}
     </>
@@ -414,15 +402,10 @@ export function FindingNote({ finding }: { finding: Finding }) {
 }
 
 /** The effect of each lock during the transaction. */
-const LOCKS: Readonly<Record<string, string>> = {
-  'ACCESS EXCLUSIVE': 'blocks reads and writes',
-  'SHARE ROW EXCLUSIVE': 'blocks writes, allows reads',
-  SHARE: 'blocks writes, allows reads',
-  'SHARE UPDATE EXCLUSIVE': 'allows reads and writes',
-};
+const LOCKS: Readonly<Record<string, string>> = texts.effects;
 
 function LockNote({ table: { table, lock, ...size } }: { table: LockedTable }) {
-  const facts = [LOCKS[lock] ?? lock, sizeText(size) ?? 'size unknown'];
+  const facts = [LOCKS[lock] ?? lock, sizeText(size) ?? texts.sizeUnknown];
   return (
     <>
       <PlaceName>{table}</PlaceName> <code className={classes.code}>{lock}</code>

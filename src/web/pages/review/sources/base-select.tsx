@@ -1,22 +1,37 @@
 import { Button, Collapse, Group, NativeSelect, Text, TextInput, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Resolution } from '../../../../schema/merge/model.js';
+import type { NewRelation } from '../../../../schema/model/model.js';
+import { type Head, draftDiff, resolveConflict } from '../../../draft/diff.js';
+import { remainingDraft } from '../../../draft/edits.js';
+import { type Draft, touchedAtHead, collectionOf, fieldOf, relationOf } from '../../../draft/model.js';
+import { editDraft } from '../../../draft/store.js';
 import { environmentsQuery } from '../../../service/operations-queries.js';
 import { keptQuery, momentsQuery, readPast, mergeEnvironment } from '../../../service/review-queries.js';
+import { request, requestAnswer } from '../../../service/request.js';
+import { readAnswer } from '../../../service/send.js';
 import { useMay } from '../../../service/session.js';
+import type { CollectionDocument, FieldDocument } from '../../../service/types.js';
 import { SteadyButton } from '../../../shared/buttons.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
-import { changesOf } from '../../../shared/changes/sentences.js';
+import { changesOf, valueText } from '../../../shared/changes/sentences.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { Page, useTitle } from '../../../shared/page.js';
 import { SnapshotMenu } from '../../../shared/snapshot/snapshot-menu.js';
 import { abbreviate, startOf } from '../../../shared/text.js';
+import { keyOf, leftOutOf, memberKeyOf, titleOf } from '../model/items.js';
+import { messages as changes } from '../model/messages.js';
 import { Frame } from '../parts/notes.js';
 import classes from '../parts/parts.module.css';
-import { renewalOf } from '../use-review.js';
+import { type RefreshState, renewalOf } from '../use-review.js';
 import { Workspace } from '../workspace.js';
 import { locale } from '../../../shared/language.js';
+import { messages as frame } from '../messages.js';
+import { messages } from './messages.js';
+
+const { base: texts, draft: draftTexts, environment: environmentTexts, past: pastTexts } = messages;
+const { values } = changes;
 
 /** A review must not change while it is read, so it is refetched only on request. */
 export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
@@ -24,15 +39,15 @@ export const STILL = { staleTime: Infinity, gcTime: 0 } as const;
 /** @param props.to a position or a time */
 export function PastSource({ to }: { to: string }) {
   const query = useQuery({ ...STILL, queryKey: ['review', 'past', to], queryFn: ({ signal }) => readPast(to, signal) });
-  const title = `Go back to ${momentText(to)}`;
+  const title = pastTexts.title(momentText(to));
   const about = (
     <Group gap="md" justify="space-between">
-      The service reverts later changes with new events. It deletes nothing from the event log.
+      {pastTexts.about}
       <SnapshotMenu at={to} size="compact-sm" />
     </Group>
   );
   return (
-    <Frame title={title} query={query} label="Comparing the schemas">
+    <Frame title={title} query={query} label={pastTexts.loading}>
       {(reviewed) => (
         <Workspace
           source={{
@@ -54,7 +69,7 @@ const exact = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 
 
 /** Returns a position as a number, or a time in the viewer's zone. */
 export function momentText(to: string): string {
-  if (/^\d+$/.test(to)) return to === '0' ? 'the beginning' : `event ${Number(to).toLocaleString(locale)}`;
+  if (/^\d+$/.test(to)) return to === '0' ? pastTexts.beginning : pastTexts.event(Number(to));
   const time = new Date(to);
   return Number.isNaN(time.getTime()) ? to : exact.format(time);
 }
@@ -81,25 +96,25 @@ export function BaseSelect({ base, named, onChange }: PresentBaseProps) {
   const [isOther, setOther] = useState(false);
   const { data: moments = [] } = useQuery({ ...momentsQuery(), enabled: useMay('readHistory') });
   const offered = [
-    { value: NOW, label: 'Current schema' },
-    ...(named === null ? [] : [{ value: String(named), label: `${momentText(String(named))} (from the file name)` }]),
+    { value: NOW, label: texts.current },
+    ...(named === null ? [] : [{ value: String(named), label: texts.fromName(momentText(String(named))) }]),
     ...moments
       .filter(({ last_position: position }) => position !== named)
       .map(({ last_position: position, occurred_at: at, summary }) => ({
         value: String(position),
-        label: `Event ${position.toLocaleString(locale)}, ${momentText(at)}: ${abbreviate(summary, 60)}`,
+        label: texts.change(position, momentText(at), abbreviate(summary, 60)),
       })),
   ];
   const isListed = offered.some(({ value }) => value === String(base));
   const data = [
     ...offered,
     ...(isListed ? [] : [{ value: String(base), label: momentText(String(base)) }]),
-    { value: OTHER, label: 'Other date and time …' },
+    { value: OTHER, label: texts.other },
   ];
   return (
     <Group gap="sm" align="flex-end">
       <NativeSelect
-        label="Created from"
+        label={texts.label}
         size="xs"
         data={data}
         value={isOther ? OTHER : String(base)}
@@ -123,13 +138,13 @@ function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
       <TextInput
         type="datetime-local"
         size="xs"
-        label="Created at"
+        label={texts.time}
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={(event) => event.key === 'Enter' && choose()}
       />
       <SteadyButton size="xs" variant="default" disabled={time === null} onClick={choose}>
-        Compare
+        {messages.compare}
       </SteadyButton>
     </>
   );
@@ -139,12 +154,7 @@ function MadeAt({ onChoose }: { onChoose: (time: string) => void }) {
  * Warns that the time of the file is unknown. Concurrent changes that are missing from the file are therefore undone.
  */
 export function UnknownBaseNote() {
-  return (
-    <Text size="sm">
-      The file is compared with the current schema, and differing changes are reverted. To keep later changes, choose
-      the schema that the file was created from.
-    </Text>
-  );
+  return <Text size="sm">{texts.unknown}</Text>;
 }
 
 interface ChosenBaseProps {
@@ -160,19 +170,17 @@ export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps)
   const { data: diff } = useQuery(keptQuery(base, position));
   if (diff === undefined) return null;
   const changes = changesOf(diff);
-  if (changes.length === 0) return <Text size="sm">The schema has not changed since then.</Text>;
-  const what = changes.length === 1 ? 'One object has' : `${changes.length.toLocaleString(locale)} objects have`;
+  if (changes.length === 0) return <Text size="sm">{texts.unchanged}</Text>;
+
   return (
     <>
       <Group gap="sm">
-        <Text size="sm">
-          {what} changed since then. These changes are kept unless the file changes the same values.
-        </Text>
+        <Text size="sm">{texts.kept(changes.length)}</Text>
         <Button size="compact-xs" variant="default" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide changes' : 'Show changes'}
+          {isOpen ? texts.hide : texts.show}
         </Button>
         <Button size="compact-xs" variant="default" onClick={onTakeBack}>
-          Revert these too
+          {texts.revertToo}
         </Button>
       </Group>
       <Collapse expanded={isOpen}>
@@ -191,8 +199,8 @@ export function KeptChangesNote({ base, position, onTakeBack }: ChosenBaseProps)
 export function EnvironmentSource({ id }: { id: string }) {
   const { data: environments = [] } = useQuery(environmentsQuery());
   const environment = environments.find((each) => each.id === id);
-  const title = environment === undefined ? 'Changes in an environment' : `Changes from ${environment.name}`;
-  useTitle(`${title} · Review`);
+  const title = environment === undefined ? environmentTexts.unnamed : environmentTexts.title(environment.name);
+  useTitle(frame.titleOf(title));
   const [resolve, setResolve] = useState<readonly Resolution[]>([]);
   const query = useQuery({
     ...STILL,
@@ -220,18 +228,13 @@ export function EnvironmentSource({ id }: { id: string }) {
       </Page>
     );
   return (
-    <Frame title={title} query={query} label="Comparing with the environment">
+    <Frame title={title} query={query} label={environmentTexts.loading}>
       {(reviewed) => (
         <Workspace
           source={{
             key: `environment ${id}`,
             title,
-            about: (
-              <Text size="sm">
-                The changes in the environment since the last schema that both had in common. Changes in this service
-                are kept.
-              </Text>
-            ),
+            about: <Text size="sm">{environmentTexts.about}</Text>,
             reviewed,
             isWhole: false,
             renewal: renewalOf(query),
@@ -242,3 +245,118 @@ export function EnvironmentSource({ id }: { id: string }) {
     </Frame>
   );
 }
+
+/* The review of the draft on top of the head that was read. */
+
+/**
+ * Reviews the draft. It is not refetched while the same collections are edited.
+ * @param props.draft a draft that is not empty
+ */
+export function DraftSource({ draft }: { draft: Draft }) {
+  const touched = useMemo(() => touchedAtHead(draft), [draft]);
+  const query = useQuery({
+    ...STILL,
+    queryKey: ['review', 'draft', touched],
+    queryFn: ({ signal }) => readHead(draft, signal),
+  });
+  return (
+    <Frame title={draftTexts.title} query={query} label={draftTexts.loading}>
+      {(head) => <OnHead draft={draft} head={head} renewal={renewalOf(query)} />}
+    </Frame>
+  );
+}
+
+interface DraftProps {
+  draft: Draft;
+  head: Head;
+  renewal: RefreshState;
+}
+
+function OnHead({ draft, head, renewal }: DraftProps) {
+  const { hash, diff, conflicts } = useMemo(() => draftDiff(draft, head), [draft, head]);
+  const reviewed = useMemo(
+    () => ({ hash, position: head.position, diff: diff as never, warnings: [] }),
+    [hash, diff, head.position],
+  );
+  const descriptions = conflicts.map((conflict) => {
+    const { part, collection, field, path, base, mine, theirs } = conflict;
+    const key = keyOf(part, collection, field);
+    return {
+      key: path.length === 0 ? key : memberKeyOf(key, path),
+      name: titleOf({ collection, field }),
+      path,
+      base: wordOf(base, path),
+      mine: wordOf(mine, path),
+      theirs: wordOf(theirs, path),
+      settle: (choice: 'mine' | 'theirs') => editDraft((before) => resolveConflict(before, head, conflict, choice)),
+    };
+  });
+  return (
+    <Workspace
+      source={{
+        // Another draft has another position, so that it has its own stored input.
+        key: `draft ${draft.position}`,
+        title: draftTexts.title,
+        about: draftTexts.about,
+        reviewed,
+        isWhole: false,
+        renewal,
+        conflicts: descriptions,
+        onApplied: (left) => editDraft((now) => remainingDraft(now, draft, leftOutOf(left))),
+      }}
+    />
+  );
+}
+
+/** A document as a whole either exists or not. Its members are among the changes. */
+const wordOf = (value: unknown, path: readonly string[]): string =>
+  path.length > 0 ? valueText(value) : value === undefined || value === null ? values.absent : values.present;
+
+/* Reads the current state of a draft's collections. All responses must belong to the same version of the schema. */
+
+interface Snapshot {
+  collections: CollectionDocument[];
+  fields: FieldDocument[];
+  relations: NewRelation[];
+}
+
+/** Maximum number of attempts, because the schema may change between two requests. */
+const TRIES = 5;
+/** Maximum length of the names in an address. Every proxy accepts this length. */
+const LONGEST = 4_000;
+
+/** @throws ServiceError, ConnectionError */
+async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head> {
+  const sending = signal === undefined ? {} : { signal };
+  for (let tried = 1; ; tried++) {
+    const { data: info } = await request('getInfo', sending);
+    const names = await findExisting(touchedAtHead(draft), sending);
+    const answer = await requestAnswer('getSnapshot', { query: queryOf(names), ...sending }).catch((error: unknown) => {
+      // A collection may have been removed between two requests.
+      if (tried >= TRIES) throw error;
+      return null;
+    });
+    if (answer === null) continue;
+    const position = Number(answer.headers.get('x-log-position'));
+    if (position !== info.position && tried < TRIES) continue;
+    const { collections, fields, relations } = await readAnswer<Snapshot>(answer);
+    return {
+      position,
+      hash: info.hash,
+      collections: collections.map(collectionOf),
+      fields: fields.map(fieldOf),
+      relations: relations.map(relationOf),
+    };
+  }
+}
+
+async function findExisting(names: readonly string[], sending: { signal?: AbortSignal }): Promise<string[]> {
+  if (names.length === 0) return [];
+  const { data } = await request('listCollections', { query: { fields: ['collection'] }, ...sending });
+  const there = new Set(data.map(({ collection }) => collection));
+  return names.filter((name) => there.has(name));
+}
+
+/** Without names, the response is the smallest. If the address would be too long, the response contains everything. */
+const queryOf = (names: readonly string[]) =>
+  encodeURIComponent(names.join()).length > LONGEST ? {} : { includeCollections: [...names] };

@@ -1,9 +1,10 @@
 /* Lets the user exclude and rename the collections of a file before the comparison. */
 import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { abbreviate, counted } from '../../../shared/text.js';
-import { named } from '../../../shared/name.js';
-import { locale } from '../../../shared/language.js';
+import { abbreviate } from '../../../shared/text.js';
+import { messages } from './messages.js';
+
+const { collections: texts } = messages;
 
 export interface CollectionChoice {
   /** The excluded collections, by their names in the file. */
@@ -26,13 +27,13 @@ export function CollectionChoiceButton(props: ButtonProps) {
   return (
     <>
       <Button size="xs" variant="default" w="fit-content" onClick={() => setOpen(true)}>
-        Choose or rename collections
+        {texts.choose}
       </Button>
       <Modal
         opened={isOpen}
         onClose={() => setOpen(false)}
-        title="Collections of the file"
-        closeButtonProps={{ 'aria-label': 'Close' }}
+        title={texts.title}
+        closeButtonProps={{ 'aria-label': texts.close }}
       >
         <ChoiceForm {...props} onDone={() => setOpen(false)} />
       </Modal>
@@ -52,6 +53,7 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
   for (const name of collections) if (!out.has(name)) taken.set(nameOf(name), (taken.get(nameOf(name)) ?? 0) + 1);
   const isTaken = (name: string): boolean => !out.has(name) && (taken.get(nameOf(name)) ?? 0) > 1;
   const fitting = collections.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()));
+  const isFiltered = filter.trim() !== '';
   const include = (names: readonly string[], isIn: boolean) => {
     const next = new Set(out);
     for (const name of names) {
@@ -72,28 +74,28 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
     <form onSubmit={submit}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          Excluded collections stay unchanged. A new name also changes the relations in the file, but no SQL text.
+          {texts.about}
         </Text>
         <TextInput
           size="xs"
-          aria-label="Find a collection"
-          placeholder={`Find one of ${counted(collections.length, 'collection')}`}
+          aria-label={texts.find}
+          placeholder={texts.findOne(collections.length)}
           value={filter}
           onChange={(event) => setFilter(event.currentTarget.value)}
         />
         <Group gap="xs">
           <Button size="compact-xs" variant="default" onClick={() => include(fitting, true)}>
-            Include {filter.trim() === '' ? 'all' : 'these'}
+            {isFiltered ? texts.includeThese : texts.includeAll}
           </Button>
           <Button size="compact-xs" variant="default" onClick={() => include(fitting, false)}>
-            Exclude {filter.trim() === '' ? 'all' : 'these'}
+            {isFiltered ? texts.excludeThese : texts.excludeAll}
           </Button>
         </Group>
         {fitting.slice(0, MOST).map((name) => (
           <Group key={name} gap="xs" align="flex-start" wrap="nowrap">
             <Checkbox
               mt={6}
-              aria-label={named`Import ${name}`}
+              aria-label={texts.import(name)}
               checked={!out.has(name)}
               onChange={(event) => include([name], event.currentTarget.checked)}
             />
@@ -101,9 +103,9 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
               flex={1}
               size="xs"
               spellCheck={false}
-              aria-label={named`Import ${name} as`}
+              aria-label={texts.importAs(name)}
               disabled={out.has(name)}
-              error={isTaken(name) ? 'Another collection of the file has this name.' : undefined}
+              error={isTaken(name) ? texts.taken : undefined}
               value={typed.get(name) ?? name}
               onChange={(event) => setTyped(new Map(typed).set(name, event.currentTarget.value))}
             />
@@ -111,11 +113,11 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
         ))}
         {fitting.length > MOST && (
           <Text size="xs" c="dimmed">
-            and {(fitting.length - MOST).toLocaleString(locale)} more
+            {texts.more(fitting.length - MOST)}
           </Text>
         )}
         <Button type="submit" disabled={collections.some(isTaken)} w="fit-content">
-          Compare
+          {messages.compare}
         </Button>
       </Stack>
     </form>
@@ -125,13 +127,13 @@ function ChoiceForm({ collections, choice, onChange, onDone }: ButtonProps & { o
 /** Names the excluded and renamed collections. Renders nothing if all are imported under their names. */
 export function ChoiceNote({ choice: { without, names }, onReset }: { choice: CollectionChoice; onReset: () => void }) {
   if (without.length + names.size === 0) return null;
-  const renamed = [...names].map(([from, to]) => `${from} as ${to}`);
+  const renamed = [...names].map(([from, to]) => texts.renamed(from, to));
   return (
     <Group gap="sm">
-      {without.length > 0 && <Text size="sm">Not imported: {abbreviate(without.join(', '), 200)}.</Text>}
-      {renamed.length > 0 && <Text size="sm">Imported under another name: {abbreviate(renamed.join(', '), 200)}.</Text>}
+      {without.length > 0 && <Text size="sm">{texts.notImported(abbreviate(without.join(', '), 200))}</Text>}
+      {renamed.length > 0 && <Text size="sm">{texts.otherNames(abbreviate(renamed.join(', '), 200))}</Text>}
       <Button size="compact-xs" variant="default" onClick={onReset}>
-        Import all collections
+        {texts.importAll}
       </Button>
     </Group>
   );

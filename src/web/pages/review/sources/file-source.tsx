@@ -17,7 +17,7 @@ import {
   changesSinceQuery,
   isOwnOriginQuery,
 } from '../../../service/review-queries.js';
-import { counted, abbreviate } from '../../../shared/text.js';
+import { abbreviate } from '../../../shared/text.js';
 import { QueryResult, LoadingIndicator } from '../../../shared/problem-alert.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { Page, useTitle, Section } from '../../../shared/page.js';
@@ -40,7 +40,10 @@ import { KeptChangesNote, BaseSelect, NOW, UnknownBaseNote, type Base, STILL, mo
 import { ChangeList } from '../../../shared/changes/change-list.js';
 import { changesOf } from '../../../shared/changes/sentences.js';
 import { countChanges } from '../../../shared/changes/total.js';
-import { locale } from '../../../shared/language.js';
+import { messages as frame } from '../messages.js';
+import { messages } from './messages.js';
+
+const { file: texts } = messages;
 
 /**
  * If a file name contains only the time of the export, the user is asked for its schema if others changed the schema
@@ -61,7 +64,7 @@ interface BaseSelectProps {
 const AT_FIRST = 20;
 
 function AskBase({ name, named, onChoose, children }: BaseSelectProps) {
-  useTitle(`${name} · Review`);
+  useTitle(frame.titleOf(name));
   const { data: diff, error } = useQuery({ ...STILL, ...changesSinceQuery(named) });
   // If the file cannot be read, the comparison shows the error.
   if (error !== null) return children;
@@ -73,24 +76,13 @@ function AskBase({ name, named, onChoose, children }: BaseSelectProps) {
         <bdi>{name}</bdi>
       </Title>
       {changes === undefined ? (
-        <LoadingIndicator label="Loading later changes" height="240px" />
+        <LoadingIndicator label={texts.loadingLater} height="240px" />
       ) : (
         <Stack gap="lg">
-          <Text>
-            The file name is dated {momentText(named)}. {countText(countChanges(changes))} since then. Which schema was
-            the file created from?
-          </Text>
-          <Answer
-            label="This schema, at that time"
-            about="Later changes are kept. If the file changes the same values, you choose."
-            onChoose={() => onChoose(named)}
-          />
-          <Answer
-            label="The schema of another environment"
-            about="The whole file is compared with the current schema. Later changes that differ from the file are reverted. Also choose this to restore an old state."
-            onChoose={() => onChoose(NOW)}
-          />
-          <Section title="Later changes">
+          <Text>{texts.askBase(momentText(named), countChanges(changes))}</Text>
+          <Answer label={texts.ownSchema} about={texts.aboutOwnSchema} onChoose={() => onChoose(named)} />
+          <Answer label={texts.otherSchema} about={texts.aboutOtherSchema} onChoose={() => onChoose(NOW)} />
+          <Section title={texts.laterChanges}>
             <ChangeList changes={changes} first={AT_FIRST} />
           </Section>
         </Stack>
@@ -98,9 +90,6 @@ function AskBase({ name, named, onChoose, children }: BaseSelectProps) {
     </Page>
   );
 }
-
-const countText = (count: number): string =>
-  count === 1 ? 'One object has changed' : `${count.toLocaleString(locale)} objects have changed`;
 
 function Answer({ label, about, onChoose }: { label: string; about: string; onChoose: () => void }) {
   return (
@@ -142,7 +131,7 @@ export function FileSource(props: Props) {
   const { file: id } = props.search;
   const kept = useQuery({ ...STILL, queryKey: ['file', id], queryFn: () => readImportedFile(id) });
   return (
-    <QueryResult query={kept} label="Loading the file">
+    <QueryResult query={kept} label={texts.loading}>
       {(file) => (file === null ? <FileMissing /> : <FileWithBase {...props} file={file} />)}
     </QueryResult>
   );
@@ -152,10 +141,11 @@ function FileMissing() {
   return (
     <Page>
       <Text>
-        This browser no longer has that file.{' '}
-        <Link to="/review" search={{ bring: true }}>
-          Import it again.
-        </Link>
+        {texts.missing((label) => (
+          <Link to="/review" search={{ bring: true }}>
+            {label}
+          </Link>
+        ))}
       </Text>
     </Page>
   );
@@ -174,7 +164,7 @@ function FileWithBase(props: Props & { file: ImportedFile }) {
     ...isOwnOriginQuery(origin ?? NO_ORIGIN),
     enabled: isChecked,
   });
-  if (isChecked && isPending) return <LoadingIndicator label="Looking for the schema of the file" height="240px" />;
+  if (isChecked && isPending) return <LoadingIndicator label={texts.lookingForBase} height="240px" />;
   if (origin !== null && isOwn === true) return <Compared {...props} named={origin.position} />;
   if (isOwn === false) return <Compared {...props} named={null} />;
   const named = timeInName(file.name, file.at);
@@ -259,7 +249,7 @@ function Compared(props: BasedFileProps) {
     <Frame
       title={file.name}
       query={query}
-      label="Comparing the file with the schema"
+      label={texts.comparing}
       below={query.error !== null && <RejectedFile comparison={comparison} error={query.error} />}
     >
       {(reviewed) => (
@@ -285,11 +275,7 @@ function ComparisonOptions({ comparison }: { comparison: Comparison }) {
   const collections = useCollections(file);
   return (
     <Stack gap="xs">
-      {file.directus !== null && (
-        <Text size="sm">
-          Directus {file.directus} snapshot. Unsupported parts are skipped, and the findings name them.
-        </Text>
-      )}
+      {file.directus !== null && <Text size="sm">{texts.directus(file.directus)}</Text>}
       <Group gap="lg" align="flex-end">
         <BaseSelect base={base} named={named} onChange={(next) => change({ base: next })} />
         <Options comparison={comparison} />
@@ -331,14 +317,16 @@ function ImportWithout({ comparison, error }: { comparison: Comparison; error: E
     },
   });
   if (failing === null || failing.length === 0) return null;
-  const names = failing.length === 1 ? `“${abbreviate(failing[0] ?? '', 60)}”` : counted(failing.length, 'collection');
+
   return (
     <Group gap="md">
       <Button variant="default" onClick={() => setChoice(withoutFailing(choice, failing))}>
-        Import without {names}
+        {failing.length === 1
+          ? texts.importWithoutOne(abbreviate(failing[0] ?? '', 60))
+          : texts.importWithout(failing.length)}
       </Button>
       <Text size="sm" c="dimmed" flex={1} miw={260}>
-        The other collections of the file are compared. {failing.length === 1 ? 'It stays' : 'They stay'} unchanged.
+        {texts.othersCompared(failing.length)}
       </Text>
     </Group>
   );
@@ -357,7 +345,7 @@ interface ConflictsProps {
 /** The file and others changed the same members. The result is unknown until the user resolves the conflicts. */
 function MergeConflicts({ comparison, conflicts }: ConflictsProps) {
   const { file, resolve, setResolve, query } = comparison;
-  useTitle(`${file.name} · Review`);
+  useTitle(frame.titleOf(file.name));
   return (
     <Page>
       <Stack gap="lg">
@@ -387,7 +375,7 @@ function Options({ comparison }: { comparison: Comparison }) {
     <Group gap="lg" align="flex-start">
       <Switch
         size="sm"
-        label="Delete what is missing from the file"
+        label={texts.mirror}
         description={missing === null ? undefined : missingText(missing)}
         checked={mirror}
         onChange={(event) => flag('mirror')(event.currentTarget.checked)}
@@ -395,7 +383,7 @@ function Options({ comparison }: { comparison: Comparison }) {
       {file.directus === null && (
         <Switch
           size="sm"
-          label="Accept another release or product"
+          label={texts.accept}
           checked={force}
           onChange={(event) => flag('force')(event.currentTarget.checked)}
         />
@@ -404,10 +392,7 @@ function Options({ comparison }: { comparison: Comparison }) {
   );
 }
 
-const missingText = (count: number): string =>
-  count === 0
-    ? 'The file contains every collection of the current schema.'
-    : `The file lacks ${counted(count, 'collection')} of the current schema.`;
+const missingText = (count: number): string => (count === 0 ? texts.complete : texts.lacks(count));
 
 /** Maximum size of a YAML file in bytes. The page itself parses YAML, so a larger file would block it. */
 const MOST_YAML_BYTES = 1024 ** 2;
@@ -442,20 +427,18 @@ const FOREIGN: ReadonlySet<string> = new Set(['service', 'vendor', 'directus', '
 
 /** Offers the import instead of showing an error. */
 function ForeignFile({ comparison: { file, change } }: { comparison: Comparison }) {
-  useTitle(`${file.name} · Review`);
+  useTitle(frame.titleOf(file.name));
   return (
     <Page>
       <Stack gap="md" align="flex-start">
         <Title order={1} size="h3">
           <bdi>{file.name}</bdi>
         </Title>
-        <Text>
-          Another release or product wrote this file. Unsupported parts are skipped, and the findings name them.
-        </Text>
+        <Text>{texts.foreign}</Text>
         <Group gap="md">
-          <Button onClick={() => change({ force: true })}>Import anyway</Button>
+          <Button onClick={() => change({ force: true })}>{texts.importAnyway}</Button>
           <Link to="/review" search={{ bring: true }}>
-            Import another file
+            {texts.importAnother}
           </Link>
         </Group>
       </Stack>

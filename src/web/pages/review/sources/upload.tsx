@@ -8,6 +8,9 @@ import { useHere } from '../../../shared/focus.js';
 import classes from '../review.module.css';
 import { currentUserId } from '../../../service/session.js';
 import { newId } from '../../../shared/use-attempt.js';
+import { messages } from './messages.js';
+
+const { upload: texts } = messages;
 
 /* Stores imported files in this browser, so that reloads and links work. Only the newest few are kept. */
 
@@ -84,21 +87,21 @@ export function UploadForm() {
   /** Prevents a double click from importing the file twice. */
   const isTaken = useRef(false);
   const take = async (name: string, content: Blob) => {
-    if (content.size === 0) return setFault(`${name} is empty.`);
-    if (content.size > LARGEST) return setFault(`${name} is larger than the service accepts.`);
+    if (content.size === 0) return setFault(texts.empty(name));
+    if (content.size > LARGEST) return setFault(texts.tooLarge(name));
     if (isTaken.current) return;
     isTaken.current = true;
     // The user can also drop a folder, or a file that was deleted in the meantime.
     const file = await storeFile(name, content).catch(() => null);
     isTaken.current = false;
-    if (file === null) setFault(`${name} cannot be read.`);
+    if (file === null) setFault(texts.unreadable(name));
     else if (isHere()) await navigate({ to: '/review', search: { file } });
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
     const [file] = event.dataTransfer.files;
-    if (file === undefined) setFault('Drop a file, not text or a link.');
+    if (file === undefined) setFault(texts.noFile);
     else void take(file.name, file);
   };
   return (
@@ -116,21 +119,20 @@ export function UploadForm() {
         <span className={classes.dropIcon}>
           <Glyph path={bringIcon} size={28} />
         </span>
-        <Text fw={600}>Drop a snapshot here</Text>
+        <Text fw={600}>{texts.drop}</Text>
         <Text size="sm" c="dimmed" ta="center">
-          A JSON or YAML snapshot from this service, another environment or Directus. You review the changes before
-          anything is applied.
+          {texts.about}
         </Text>
         <Group gap="sm" mt={4}>
           <FileButton
             accept={TAKEN}
-            inputProps={{ 'aria-label': 'Snapshot file' }}
+            inputProps={{ 'aria-label': texts.file }}
             onChange={(file) => file && void take(file.name, file)}
           >
-            {(props) => <Button {...props}>Choose file</Button>}
+            {(props) => <Button {...props}>{texts.choose}</Button>}
           </FileButton>
           <Button variant="default" aria-expanded={isPasting} onClick={() => setPasting(!isPasting)}>
-            Paste text
+            {texts.paste}
           </Button>
         </Group>
       </div>
@@ -138,7 +140,7 @@ export function UploadForm() {
         {isPasting && (
           <Stack gap="xs">
             <Textarea
-              label="Snapshot text"
+              label={texts.text}
               placeholder="version: 1 …"
               autosize
               minRows={6}
@@ -151,9 +153,9 @@ export function UploadForm() {
             <Button
               w="fit-content"
               disabled={text.trim() === ''}
-              onClick={() => void take('Pasted snapshot', new Blob([text]))}
+              onClick={() => void take(texts.pasted, new Blob([text]))}
             >
-              Compare
+              {messages.compare}
             </Button>
           </Stack>
         )}
