@@ -15,7 +15,8 @@ import { useHere } from '../../shared/focus.js';
 import { currentUserId, useMay } from '../../service/session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';
 import { type LeftOutItems, byCollection, selectChosen, itemsOf, keysSince, type Conflict } from './model/items.js';
-import { locateProblems, acknowledgementsOf, stopsOf } from './model/plan.js';
+import { locateProblems } from './model/plan.js';
+import { acknowledgementsOf, stopsOf } from './model/requested-diff.js';
 import { suggestTitle } from './model/sentences.js';
 import { newId } from '../../shared/use-attempt.js';
 

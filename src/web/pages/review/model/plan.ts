@@ -1,11 +1,7 @@
-/* Groups a plan by items, compares it with the policy, and exports it. */
+/* Groups a plan by items, and exports it. */
 import { quoteForShell } from '../../../../kernel/text.js';
-import { locationText } from '../../../../schema/model/location.js';
-import { keyOf as acknowledgementKey, type Acknowledgement, type Policy } from '../../../../schema/policy.js';
 import type { ChangeRequest, Finding, Plan, Problem } from '../../../service/types.js';
 import { groupBy } from '../../../shared/items.js';
-import { locale } from '../../../shared/language.js';
-import { ACTION_WORDS, BY_LEVEL, POLICY_CHANGE_WORDS, POLICY_WORDS } from '../../../shared/policy-words.js';
 import { messages } from './messages.js';
 import { type Chosen, type Item, PARTS, type Part, keyOf } from './items.js';
 
@@ -201,84 +197,6 @@ export function scriptOf({ statements }: Pick<Plan, 'statements'>): string {
 
 /** Replaces line breaks, because a line break in a name would end the comment. */
 const toOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
-
-/* The findings that the policy blocks, their acknowledgements, and the changes of a proposed policy. */
-
-/** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */
-export const acknowledgementText = ({ code, ...place }: Finding): string =>
-  acknowledgementKey({ code, place: locationText(place) });
-
-const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'approve', 'refuse']);
-
-export interface Stop {
-  key: string;
-  finding: Finding;
-  /** True if an acknowledgement is enough. */
-  canBeKnown: boolean;
-  isKnown: boolean;
-}
-
-/** Returns the findings that block the change, with each location of a code once. Rejections come first. */
-export function stopsOf(findings: readonly Finding[], acknowledged: ReadonlySet<string>): Stop[] {
-  const stops = new Map<string, Stop>();
-  for (const finding of findings) {
-    if (!STOPPING.has(finding.action)) continue;
-    const key = acknowledgementText(finding);
-    const canBeKnown = finding.action === 'acknowledge';
-    if (!stops.has(key)) stops.set(key, { key, finding, canBeKnown, isKnown: canBeKnown && acknowledged.has(key) });
-  }
-  return [...stops.values()].sort((one, other) => Number(one.canBeKnown) - Number(other.canBeKnown));
-}
-
-/** Returns the acknowledgements to send: those of findings that the user acknowledged. */
-export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
-  stops
-    .filter(({ isKnown }) => isKnown)
-    .map(({ finding: { code, ...place } }) => ({ code, place: locationText(place) }));
-
-/** A member of a policy that differs. */
-export interface PolicyChange {
-  /** The name of a member, of a code, or of a pattern with a code. */
-  name: string;
-  from: string;
-  to: string;
-}
-
-/** Returns the members that differ, in the order of the policy page. */
-export function policyChanges(from: Policy, to: Policy): PolicyChange[] {
-  const [before, after] = [textsOf(from), textsOf(to)];
-  const names = new Set([...before.keys(), ...after.keys()]);
-  return [...names].flatMap((name) => {
-    const none = name in to.findings || name in from.findings ? BY_LEVEL : NO_RULE;
-    const change = { name, from: before.get(name) ?? none, to: after.get(name) ?? none };
-    return change.from === change.to ? [] : [change];
-  });
-}
-
-const NO_RULE = messages.policy.noRule;
-
-function textsOf(policy: Policy): Map<string, string> {
-  const { approvals, online_above_rows: rows, author_may_approve: mayApprove, policy_changes: changes } = policy;
-  const { yes, no, codeIn, order } = messages.policy;
-  const texts = new Map<string, string>([
-    [POLICY_WORDS.approvals, String(approvals)],
-    [POLICY_WORDS.online_above_rows, rows === null ? NO_RULE : rows.toLocaleString(locale)],
-    [POLICY_WORDS.author_may_approve, mayApprove ? yes : no],
-    [POLICY_WORDS.requires_reason, policy.requires_reason ? yes : no],
-    [POLICY_WORDS.policy_changes, POLICY_CHANGE_WORDS[changes]],
-  ]);
-  for (const [code, action] of Object.entries(policy.findings)) texts.set(code, ACTION_WORDS[action]);
-  for (const { pattern, findings } of policy.collections) {
-    for (const [code, action] of Object.entries(findings)) {
-      const name = codeIn(code, pattern);
-      // Only the first rule for a pattern and a code applies.
-      if (!texts.has(name)) texts.set(name, ACTION_WORDS[action]);
-    }
-  }
-  const patterns = new Set(policy.collections.map(({ pattern }) => pattern));
-  if (patterns.size > 1) texts.set(order, [...patterns].join(', '));
-  return texts;
-}
 
 /* The review as a shell command. */
 

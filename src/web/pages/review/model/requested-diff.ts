@@ -1,10 +1,14 @@
 /** Reads the diff in the document of a change request. */
 import { isObject } from '../../../../kernel/json.js';
-import type { Acknowledgement } from '../../../../schema/policy.js';
+import { locationText } from '../../../../schema/model/location.js';
+import { keyOf, type Acknowledgement } from '../../../../schema/policy.js';
 import type { Policy } from '../../../service/operations-queries.js';
 import type { ApplyInput } from '../../../service/review-queries.js';
-import type { ChangeRequest, SchemaDiff } from '../../../service/types.js';
+import type { ChangeRequest, Finding, SchemaDiff } from '../../../service/types.js';
+import { locale } from '../../../shared/language.js';
+import { ACTION_WORDS, BY_LEVEL, POLICY_CHANGE_WORDS, POLICY_WORDS } from '../../../shared/policy-words.js';
 import { byCollection, type Item, itemsOf } from './items.js';
+import { messages } from './messages.js';
 import type { Located } from './plan.js';
 
 /** The part of a review that shows the changes. A change request has it too, although nothing of it can be excluded. */
@@ -72,3 +76,80 @@ const EVERYTHING: Pick<ShownChange, 'leftOut' | 'leave' | 'problems'> = {
 };
 
 const memberOf = (value: unknown, member: string): unknown => (isObject(value) ? value[member] : undefined);
+
+/* The findings that the policy blocks, their acknowledgements, and the changes of a proposed policy. */
+
+/** The acknowledgement text of a finding: `LOSES_DATA:articles.title`. */
+export const acknowledgementText = ({ code, ...place }: Finding): string => keyOf({ code, place: locationText(place) });
+
+const STOPPING: ReadonlySet<string | undefined> = new Set(['acknowledge', 'approve', 'refuse']);
+
+export interface Stop {
+  key: string;
+  finding: Finding;
+  /** True if an acknowledgement is enough. */
+  canBeKnown: boolean;
+  isKnown: boolean;
+}
+
+/** Returns the findings that block the change, with each location of a code once. Rejections come first. */
+export function stopsOf(findings: readonly Finding[], acknowledged: ReadonlySet<string>): Stop[] {
+  const stops = new Map<string, Stop>();
+  for (const finding of findings) {
+    if (!STOPPING.has(finding.action)) continue;
+    const key = acknowledgementText(finding);
+    const canBeKnown = finding.action === 'acknowledge';
+    if (!stops.has(key)) stops.set(key, { key, finding, canBeKnown, isKnown: canBeKnown && acknowledged.has(key) });
+  }
+  return [...stops.values()].sort((one, other) => Number(one.canBeKnown) - Number(other.canBeKnown));
+}
+
+/** Returns the acknowledgements to send: those of findings that the user acknowledged. */
+export const acknowledgementsOf = (stops: readonly Stop[]): Acknowledgement[] =>
+  stops
+    .filter(({ isKnown }) => isKnown)
+    .map(({ finding: { code, ...place } }) => ({ code, place: locationText(place) }));
+
+/** A member of a policy that differs. */
+export interface PolicyChange {
+  /** The name of a member, of a code, or of a pattern with a code. */
+  name: string;
+  from: string;
+  to: string;
+}
+
+/** Returns the members that differ, in the order of the policy page. */
+export function policyChanges(from: Policy, to: Policy): PolicyChange[] {
+  const [before, after] = [textsOf(from), textsOf(to)];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].flatMap((name) => {
+    const none = name in to.findings || name in from.findings ? BY_LEVEL : NO_RULE;
+    const change = { name, from: before.get(name) ?? none, to: after.get(name) ?? none };
+    return change.from === change.to ? [] : [change];
+  });
+}
+
+const NO_RULE = messages.policy.noRule;
+
+function textsOf(policy: Policy): Map<string, string> {
+  const { approvals, online_above_rows: rows, author_may_approve: mayApprove, policy_changes: changes } = policy;
+  const { yes, no, codeIn, order } = messages.policy;
+  const texts = new Map<string, string>([
+    [POLICY_WORDS.approvals, String(approvals)],
+    [POLICY_WORDS.online_above_rows, rows === null ? NO_RULE : rows.toLocaleString(locale)],
+    [POLICY_WORDS.author_may_approve, mayApprove ? yes : no],
+    [POLICY_WORDS.requires_reason, policy.requires_reason ? yes : no],
+    [POLICY_WORDS.policy_changes, POLICY_CHANGE_WORDS[changes]],
+  ]);
+  for (const [code, action] of Object.entries(policy.findings)) texts.set(code, ACTION_WORDS[action]);
+  for (const { pattern, findings } of policy.collections) {
+    for (const [code, action] of Object.entries(findings)) {
+      const name = codeIn(code, pattern);
+      // Only the first rule for a pattern and a code applies.
+      if (!texts.has(name)) texts.set(name, ACTION_WORDS[action]);
+    }
+  }
+  const patterns = new Set(policy.collections.map(({ pattern }) => pattern));
+  if (patterns.size > 1) texts.set(order, [...patterns].join(', '));
+  return texts;
+}

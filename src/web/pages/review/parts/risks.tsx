@@ -3,16 +3,8 @@ import { Fragment, type ReactNode, useMemo } from 'react';
 import type { ChangeRequest, Finding } from '../../../service/types.js';
 import { abbreviate, sizeText, visibleSql } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
-import {
-  type LockedTable,
-  type Loss,
-  lossesOf,
-  otherFindings,
-  type Statement,
-  acknowledgementText,
-  type Stop,
-  policyChanges,
-} from '../model/plan.js';
+import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
+import { acknowledgementText, type Stop, policyChanges } from '../model/requested-diff.js';
 import type { Review } from '../use-review.js';
 import classes from './parts.module.css';
 import { locationText } from '../../../../schema/model/location.js';
