@@ -1,7 +1,7 @@
 /** Reads the diff in the document of a change request. */
 import { isObject } from '../../../../kernel/json.js';
 import { locationText } from '../../../../schema/model/location.js';
-import { keyOf, type Acknowledgement } from '../../../../schema/policy.js';
+import { keyOf, type Acknowledgement, type Policy as SchemaPolicy } from '../../../../schema/policy.js';
 import type { Policy } from '../../../service/operations-queries.js';
 import type { ApplyInput } from '../../../service/review-queries.js';
 import type { ChangeRequest, Finding, SchemaDiff } from '../../../service/types.js';
@@ -119,7 +119,7 @@ export interface PolicyChange {
 }
 
 /** Returns the members that differ, in the order of the policy page. */
-export function policyChanges(from: Policy, to: Policy): PolicyChange[] {
+export function policyChanges(from: SchemaPolicy, to: SchemaPolicy): PolicyChange[] {
   const [before, after] = [textsOf(from), textsOf(to)];
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].flatMap((name) => {
@@ -131,7 +131,7 @@ export function policyChanges(from: Policy, to: Policy): PolicyChange[] {
 
 const NO_RULE = messages.policy.noRule;
 
-function textsOf(policy: Policy): Map<string, string> {
+function textsOf(policy: SchemaPolicy): Map<string, string> {
   const { approvals, online_above_rows: rows, author_may_approve: mayApprove, policy_changes: changes } = policy;
   const { yes, no, codeIn, order } = messages.policy;
   const texts = new Map<string, string>([
