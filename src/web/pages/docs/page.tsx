@@ -225,7 +225,7 @@ function Contents({ page }: { page: string }) {
   return (
     <nav className={classes.contents} aria-label={messages.guides}>
       {GUIDES.map((each) => (
-        <div key={each.page}>
+        <div key={each.page} lang="en">
           <Link
             to="/docs/$page"
             params={{ page: each.page }}
@@ -245,6 +245,7 @@ function Choice({ page }: { page: string }) {
   return (
     <NativeSelect
       label={messages.guide}
+      lang="en"
       data={GUIDES.map((each) => ({ value: each.page, label: each.title }))}
       value={page.split('/')[0]}
       onChange={(event) => void navigate({ to: '/docs/$page', params: { page: event.currentTarget.value } })}

@@ -80,7 +80,7 @@ export const messages = inLanguage(
     loading: 'Objekte werden geladen',
     off: (setting) => (
       <>
-        Dieser Service verwaltet nur Tabellen. Mit der Einstellung {setting} verwaltet er auch Views, Funktionen und
+        Dieser Dienst verwaltet nur Tabellen. Mit der Einstellung {setting} verwaltet er auch Views, Funktionen und
         andere Objekte.
       </>
     ),

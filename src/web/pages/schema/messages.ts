@@ -156,7 +156,7 @@ export const messages = inLanguage(
       newCollection: 'Neue Collection',
       importSnapshot: 'Snapshot importieren',
       importText:
-        'Das Schema einer anderen Instanz dieses Service oder von Directus, als JSON oder YAML. Vor dem Anwenden wird es geprüft.',
+        'Das Schema einer anderen Instanz dieses Dienstes oder von Directus, als JSON oder YAML. Vor dem Anwenden wird es geprüft.',
       chooseFile: 'Datei wählen',
       adopt: 'Datenbank übernehmen',
       adoptText: 'Vorhandene Tabellen verwalten, ohne sie zu ändern.',

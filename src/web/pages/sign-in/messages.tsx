@@ -58,10 +58,10 @@ export const messages = inLanguage(
     link: (email, provider) =>
       `Ein Konto mit der E-Mail-Adresse ${email} besteht bereits. Geben Sie einmal sein Passwort ein, um es mit ${provider} zu verknüpfen.`,
     outcomes: {
-      failed: 'Die Anmeldung ist fehlgeschlagen. Versuchen Sie es erneut. Der Grund steht im Log des Service.',
+      failed: 'Die Anmeldung ist fehlgeschlagen. Versuchen Sie es erneut. Der Grund steht im Protokoll des Dienstes.',
       unavailable: 'Der Anbieter antwortet nicht. Versuchen Sie es später erneut.',
       denied: 'Sie haben die Anmeldung abgebrochen.',
-      'no-access': 'Ihr Konto beim Anbieter hat keine Rolle in diesem Service. Bitten Sie einen Admin um Zugang.',
+      'no-access': 'Ihr Konto beim Anbieter hat keine Rolle in diesem Dienst. Bitten Sie einen Admin um Zugang.',
       suspended: 'Ihr Konto ist gesperrt. Bitten Sie einen Admin, es zu aktivieren.',
       'no-email': 'Der Anbieter hat keine bestätigte E-Mail-Adresse gesendet.',
       'last-admin': 'Der Anbieter macht Sie nicht mehr zum Admin, aber Sie sind hier der letzte aktive Admin.',
