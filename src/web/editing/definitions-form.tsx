@@ -9,7 +9,7 @@ import { headName, useDraft } from '../draft/store.js';
 import { extrasQuery } from '../service/queries.js';
 import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
 import { EditorForm } from './editor-frame.js';
-import { RowsInput } from './rows-input.js';
+import { RowsInput } from './inputs.js';
 import { type Edit, useKeep } from './use-keep.js';
 
 interface Definition {

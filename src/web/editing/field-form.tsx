@@ -27,9 +27,8 @@ import { EditorForm } from './editor-frame.js';
 import classes from './editor-frame.module.css';
 import { type Choices, MemberInput, useChoices } from './member-input.js';
 import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } from './members.js';
-import { createResolver } from './resolver.js';
 import { Sections } from './sections.js';
-import { type Edit, useKeep } from './use-keep.js';
+import { createResolver, type Edit, useKeep } from './use-keep.js';
 import { locale } from '../shared/language.js';
 
 /* Edits the type and the column of a field. */

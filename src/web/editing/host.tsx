@@ -17,9 +17,8 @@ import { RelationEditForm, ManyToAnyForm, ManyToManyForm, SingleRelationForm } f
 import { checksOf } from '../../schema/normal-form/checks.js';
 import { useChoices } from './member-input.js';
 import { COLLECTION_SECTIONS, FOLDER_SECTIONS } from './members.js';
-import { createResolver } from './resolver.js';
 import { Sections } from './sections.js';
-import { type Edit, useKeep, FormName, useFormName } from './use-keep.js';
+import { createResolver, type Edit, useKeep, FormName, useFormName } from './use-keep.js';
 import { renameCollection, renameField } from '../draft/edits.js';
 import { readKept } from '../shared/browser-storage.js';
 import type { RelationFormProps } from './relation-parts.js';

@@ -26,7 +26,7 @@ import { MaterialIcon } from '../shared/glyph.js';
 import classes from './editor-frame.module.css';
 import type { InterfaceDescription, InterfaceOption } from './interfaces.js';
 import type { Member } from './members.js';
-import { RowsInput } from './rows-input.js';
+import { RowsInput } from './inputs.js';
 
 /** The value of an option, with a member that describes its input. */
 interface OptionInputProps {

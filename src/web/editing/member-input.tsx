@@ -23,8 +23,7 @@ import { DISPLAYS, INTERFACES, type InterfaceDescription } from './interfaces.js
 import type { Member } from './members.js';
 import type { InputKind } from '../../schema/model/model.js';
 import { MaterialIcon } from '../shared/glyph.js';
-import { MOST_LISTED, NameSearch } from './name-search.js';
-import { RowsInput } from './rows-input.js';
+import { MOST_LISTED, NameSearch, RowsInput } from './inputs.js';
 import { isObject } from '../../kernel/json.js';
 
 /** Maximum number of icons shown at once, because each is a separate file. */

@@ -21,8 +21,7 @@ import {
   freeName,
 } from './relation-parts.js';
 import { makeRelation } from './relations.js';
-import { createResolver } from './resolver.js';
-import { type Edit, useKeep } from './use-keep.js';
+import { createResolver, type Edit, useKeep } from './use-keep.js';
 import classes from './editor-frame.module.css';
 import { checksOf } from '../../schema/normal-form/checks.js';
 import { useChoices } from './member-input.js';

@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput, Text } from '@mantine/core';
 import { useController, useFormContext } from 'react-hook-form';
 import { REFERENTIAL_ACTIONS } from '../../schema/model/model.js';
-import { MOST_LISTED, NameSearch } from './name-search.js';
+import { MOST_LISTED, NameSearch } from './inputs.js';
 import { useDraftedFields } from '../draft/store.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import type { KeyColumn } from './relations.js';

@@ -2,7 +2,7 @@ import { SegmentedControl, Text, Title, Checkbox, SimpleGrid, Stack, TextInput }
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useDraftedCollections } from '../../draft/store.js';
 import classes from '../../editing/editor-frame.module.css';
-import { FormName, type Edit, useKeep } from '../../editing/use-keep.js';
+import { createResolver, FormName, type Edit, useKeep } from '../../editing/use-keep.js';
 import { useMay } from '../../service/session.js';
 import { QueryResult } from '../../shared/problem-alert.js';
 import { Page, useTitle } from '../../shared/page.js';
@@ -21,7 +21,6 @@ import { MemberInput, useChoices } from '../../editing/member-input.js';
 import { FOLDER_SECTIONS, memberAt } from '../../editing/members.js';
 import { NameInput } from '../../editing/relation-parts.js';
 import { type KeyKind, primaryKey } from '../../editing/relations.js';
-import { createResolver } from '../../editing/resolver.js';
 
 import { messages } from './messages.js';
 

@@ -1,9 +1,12 @@
-/* The input of a list whose rows consist of texts, such as translations and choices. */
+/* Inputs that several forms use. */
 import addIcon from 'icon:add';
 import removeIcon from 'icon:delete';
-import { ActionIcon, Button, Group, Input, Stack, TextInput } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { ActionIcon, Autocomplete, Button, Group, Input, Stack, TextInput } from '@mantine/core';
+import { type ReactNode, type Ref, useMemo, useState } from 'react';
 import { Glyph } from '../shared/glyph.js';
+import { locale } from '../shared/language.js';
+
+/* The input of a list whose rows consist of texts, such as translations and choices. */
 
 /** The input of one member of a row. */
 interface Cell<Row> {
@@ -69,5 +72,48 @@ export function RowsInput<Row extends object>(props: RowsInputProps<Row>) {
         </Button>
       </Stack>
     </Input.Wrapper>
+  );
+}
+
+/* The input of a name from a long list. */
+
+/** Maximum number of names in a list. If there are more, the user searches instead. */
+export const MOST_LISTED = 12;
+const MOST_FOUND = 50;
+
+interface NameSearchProps {
+  label: string;
+  description?: ReactNode;
+  error?: ReactNode;
+  names: readonly string[];
+  value: string;
+  /** Called with the name. Empty while the input is not a complete name. */
+  onChange: (name: string) => void;
+  onBlur: () => void;
+  ref: Ref<HTMLInputElement>;
+}
+
+/** Shows at most fifty matches, or a message if there are none. */
+export function NameSearch({ names, value, onChange, error, ...input }: NameSearchProps) {
+  const [text, setText] = useState(value);
+  const nameSet = useMemo(() => new Set(names), [names]);
+  const isNothing = useMemo(() => {
+    const needle = text.trim().toLowerCase();
+    return needle !== '' && !names.some((name) => name.toLowerCase().includes(needle));
+  }, [names, text]);
+  return (
+    <Autocomplete
+      {...input}
+      error={error ?? (isNothing ? 'No results.' : undefined)}
+      data={[...names]}
+      limit={MOST_FOUND}
+      placeholder={`Search ${names.length.toLocaleString(locale)} names`}
+      value={text}
+      onChange={(typed) => {
+        setText(typed);
+        onChange(nameSet.has(typed) ? typed : '');
+      }}
+      comboboxProps={{ withinPortal: false }}
+    />
   );
 }
