@@ -1,6 +1,7 @@
 /** The last apply of this tab, for a temporary undo on every page. */
 import { useSyncExternalStore } from 'react';
 import { currentUserId, onUserChange } from '../service/session.js';
+import { messages } from './messages.js';
 
 export interface LastApplied {
   batch: string;
@@ -9,7 +10,7 @@ export interface LastApplied {
   isDataLost: boolean;
 }
 
-export const DATA_LOST = 'Some data is permanently deleted: the trash could not keep it, or its rows no longer exist.';
+export const DATA_LOST = messages.applied.dataLost;
 
 /** Milliseconds for which undo is offered. */
 const OFFERED = 10 * 60_000;

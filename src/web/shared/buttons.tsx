@@ -3,7 +3,7 @@ import doneIcon from 'icon:check';
 import { ActionIcon, Code, Text, Tooltip, Button, type ButtonProps, Loader } from '@mantine/core';
 import { type ComponentPropsWithoutRef, useState, useEffect, useRef } from 'react';
 import { Glyph } from './glyph.js';
-import { named } from './name.js';
+import { messages } from './messages.js';
 import onceClasses from './shown-once.module.css';
 import classes from './steady-button.module.css';
 
@@ -61,7 +61,7 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
       variant={isAsking ? 'filled' : 'default'}
       {...(isAsking && { color: 'red.8' })}
       {...looks}
-      {...(about !== undefined && { 'aria-label': named`${says}: ${about}` })}
+      {...(about !== undefined && { 'aria-label': messages.buttons.confirmAbout(says, about) })}
       onClick={({ detail: clicks }) => {
         // A double click must not confirm.
         if (sure !== null && clicks > 1) return;
@@ -122,9 +122,9 @@ function copySelected(text: string): boolean {
 }
 
 /** Shows "Copied" for two seconds if the browser allowed it. */
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label = messages.buttons.copy }: { text: string; label?: string }) {
   const { copy, copied } = useCopy();
-  const says = copied ? 'Copied' : label;
+  const says = copied ? messages.buttons.copied : label;
   return (
     <Tooltip label={says}>
       <ActionIcon variant="subtle" color="gray" aria-label={says} onClick={() => copy(text)}>
@@ -139,11 +139,11 @@ export function ShownOnce({ secret, name }: { secret: string; name: 'token' | 's
   return (
     <div role="status">
       <Text size="sm" mt="md" mb={6}>
-        Copy the {name} now. It is shown only once.
+        {messages.buttons.shownOnce[name]}
       </Text>
       <div className={onceClasses.secret}>
         <Code bg="transparent">{secret}</Code>
-        <CopyButton text={secret} label={`Copy the ${name}`} />
+        <CopyButton text={secret} label={messages.buttons.copySecret[name]} />
       </div>
     </div>
   );

@@ -5,6 +5,7 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'rea
 import { hasReason } from '../../schema/model/policy.js';
 import { policyQuery } from '../service/operations-queries.js';
 import { useMay } from '../service/session.js';
+import { messages } from './messages.js';
 
 /* The reason of a change, which is stored with its events. */
 
@@ -17,14 +18,14 @@ interface Props extends Pick<TextInputProps, 'size' | 'flex'> {
 }
 
 /** @param props.value may be empty, unless the policy requires a reason */
-export function ReasonInput({ label = 'Reason', value, onChange, ...layout }: Props) {
+export function ReasonInput({ label = messages.form.reason, value, onChange, ...layout }: Props) {
   const isRequired = useIsReasonRequired();
   return (
     <TextInput
       {...layout}
       label={label}
       required={isRequired}
-      placeholder={isRequired ? 'Required by the policy' : 'Recorded with the change'}
+      placeholder={isRequired ? messages.form.required : messages.form.recorded}
       maxLength={1000}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}

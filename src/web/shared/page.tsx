@@ -1,6 +1,7 @@
 import { Title, Anchor, Stack, Text } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useSyncExternalStore, useRef } from 'react';
+import { messages } from './messages.js';
 import tabClasses from './link-tabs.module.css';
 import classes from './page.module.css';
 
@@ -57,11 +58,11 @@ export function NotFound() {
   return (
     <Stack align="center" justify="center" mih="60vh" p="xl" gap="xs">
       <Title order={1} size="h3">
-        Page not found
+        {messages.page.notFound}
       </Title>
-      <Text c="dimmed">The address may be mistyped or belong to another release.</Text>
+      <Text c="dimmed">{messages.page.mistyped}</Text>
       <Anchor component={Link} to="/">
-        Open the schema
+        {messages.page.openSchema}
       </Anchor>
     </Stack>
   );

@@ -5,6 +5,7 @@ import { setOwnPassword } from '../service/account-queries.js';
 import { ServiceError } from '../service/send.js';
 import type { User } from '../service/types.js';
 import { SteadyButton } from './buttons.js';
+import { messages } from './messages.js';
 import { ProblemAlert } from './problem-alert.js';
 
 /** Characters that are not confused with each other when a password is read aloud or copied by hand. */
@@ -56,7 +57,7 @@ export function NewPasswordInput({ error, onChange, ...input }: NewPasswordProps
         onChange={(event) => onChange(event.currentTarget.value)}
       />
       <Button variant="default" size="compact-sm" onClick={generate}>
-        Generate password
+        {messages.password.generate}
       </Button>
     </Stack>
   );
@@ -85,13 +86,13 @@ export function OwnPasswordForm({ user, hint, onChanged }: OwnPasswordProps) {
     setting.mutate();
   };
   return (
-    <form onSubmit={submit} aria-label="Change your password">
+    <form onSubmit={submit} aria-label={messages.password.changeYours}>
       <Stack gap="sm" maw={420}>
         <Text size="sm">{hint}</Text>
         {/* Password managers store the new password with the address. */}
         <input type="text" hidden readOnly autoComplete="username" value={user.email} />
         <PasswordInput
-          label="Current password"
+          label={messages.password.current}
           autoComplete="current-password"
           data-autofocus
           required
@@ -102,7 +103,7 @@ export function OwnPasswordForm({ user, hint, onChanged }: OwnPasswordProps) {
           onChange={(event) => setCurrent(event.currentTarget.value)}
         />
         <NewPasswordInput
-          label="New password"
+          label={messages.password.new}
           required
           value={password}
           error={at('password')}
@@ -115,7 +116,7 @@ export function OwnPasswordForm({ user, hint, onChanged }: OwnPasswordProps) {
           disabled={current === '' || password === ''}
           loading={setting.isPending}
         >
-          Change password
+          {messages.password.change}
         </SteadyButton>
       </Stack>
     </form>

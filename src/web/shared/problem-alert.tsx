@@ -7,6 +7,7 @@ import { ConnectionError, ServiceError } from '../service/send.js';
 import type { Problem } from '../service/types.js';
 import { Glyph } from './glyph.js';
 import { SteadyButton } from './buttons.js';
+import { messages } from './messages.js';
 import { abbreviate } from './text.js';
 
 /**
@@ -26,17 +27,17 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
       ) : (
         <Text size="sm">
           {error.message}
-          {error instanceof ConnectionError && ' Check that it is running and that you are online.'}
+          {error instanceof ConnectionError && ` ${messages.problem.checkConnection}`}
         </Text>
       )}
       {error instanceof ServiceError && error.requestId !== null && error.status >= 500 && (
         <Text size="xs" mt="xs">
-          For details, search the service log for request <Code>{error.requestId}</Code>.
+          {messages.problem.inLog(<Code>{error.requestId}</Code>)}
         </Text>
       )}
       {retry && (
         <Button size="xs" variant="default" mt="sm" onClick={retry}>
-          Try again
+          {messages.problem.tryAgain}
         </Button>
       )}
     </Alert>
@@ -44,9 +45,9 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
 }
 
 function titleOf(error: Error): string {
-  if (!(error instanceof ServiceError)) return 'No response';
-  if (error.status === 403) return 'Not allowed';
-  return error.status >= 500 ? 'The service failed' : 'Rejected';
+  if (!(error instanceof ServiceError)) return messages.problem.noResponse;
+  if (error.status === 403) return messages.problem.notAllowed;
+  return error.status >= 500 ? messages.problem.serviceFailed : messages.problem.rejected;
 }
 
 /** Offers the option `purge` where the service requires it. */
@@ -63,7 +64,9 @@ export function PurgeOffer({ problems, isBusy = false, onAccept }: PurgeOfferPro
   if (asking.length === 0) return null;
   return (
     <SteadyButton color="red" variant="light" size="compact-sm" loading={isBusy} w="fit-content" onClick={onAccept}>
-      Delete permanently: {abbreviate(asking.flatMap(({ extensions }) => listLost(extensions)).join(', '), LONGEST)}
+      {messages.problem.deletePermanently(
+        abbreviate(asking.flatMap(({ extensions }) => listLost(extensions)).join(', '), LONGEST),
+      )}
     </SteadyButton>
   );
 }

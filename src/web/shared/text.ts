@@ -4,24 +4,46 @@ import type { ColumnSchema } from '../../schema/model/model.js';
 import { visibleText } from '../../kernel/text.js';
 import { TOKEN_ACTIONS } from '../../schema/model/token-scope.js';
 import type { Token } from '../service/types.js';
-import { locale } from './language.js';
+import { inLanguage, locale } from './language.js';
 
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+const words = inLanguage(
+  {
+    byte: 'byte',
+    bytes: 'bytes',
+    aboutRows: (rows: number) => `about ${counted(rows, 'row')}`,
+    atMost: (role: string, actions: string) => `at most ${role}: ${actions}`,
+    collections: (names: string) => `collections ${names}`,
+    from: (networks: string) => `from ${networks}`,
+  },
+  {
+    byte: 'Byte',
+    bytes: 'Byte',
+    aboutRows: (rows) => `etwa ${counted(rows, 'Zeile', 'Zeilen')}`,
+    atMost: (role, actions) => `höchstens ${role}: ${actions}`,
+    collections: (names) => `Collections ${names}`,
+    from: (networks) => `aus ${networks}`,
+  },
+);
+
+const UNITS = [words.bytes, 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 export function bytesText(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** step;
   const digits = step === 0 || value >= 100 ? 0 : 1;
-  return `${value.toLocaleString(locale, { maximumFractionDigits: digits })} ${bytes === 1 ? 'byte' : UNITS[step]}`;
+  return `${value.toLocaleString(locale, { maximumFractionDigits: digits })} ${bytes === 1 ? words.byte : UNITS[step]}`;
 }
 
 /** Formats PostgreSQL's estimate. Null without statistics. */
 export function sizeText({ rows, bytes }: { rows: number | null; bytes: number | null }): string | null {
-  const parts = [rows !== null && `about ${counted(rows, 'row')}`, bytes !== null && bytesText(bytes)];
+  const parts = [rows !== null && words.aboutRows(rows), bytes !== null && bytesText(bytes)];
   return parts.filter((part) => part !== false).join(', ') || null;
 }
 
-/** Formats an amount: `1 row`, `3,000 rows`. */
+/**
+ * Formats an amount: `1 row`, `3,000 rows`.
+ * @param many the plural. Messages in languages other than English need it
+ */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString(locale)} ${count === 1 ? one : many}`;
 
@@ -40,9 +62,9 @@ export const scopeText = ({
   networks,
 }: NonNullable<Token['scope']>): string =>
   [
-    `at most ${role}: ${actions.join(', ')}`,
-    ...(collections ? [`collections ${collections.join(', ')}`] : []),
-    ...(networks ? [`from ${networks.join(', ')}`] : []),
+    words.atMost(role, actions.join(', ')),
+    ...(collections ? [words.collections(collections.join(', '))] : []),
+    ...(networks ? [words.from(networks.join(', '))] : []),
   ].join('; ');
 
 /** Returns the beginning of a string on one line. */

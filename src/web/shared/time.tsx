@@ -1,4 +1,5 @@
 import { locale } from './language.js';
+import { messages } from './messages.js';
 
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['year', 31_536_000],
@@ -22,7 +23,7 @@ const day = new Intl.DateTimeFormat(locale, { dateStyle: 'full' });
 function relativeTime(time: Date, now = Date.now()): string {
   const seconds = (time.getTime() - now) / 1000;
   const [unit, length] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
-  return Math.abs(seconds) < 45 ? 'just now' : relative.format(Math.round(seconds / length), unit);
+  return Math.abs(seconds) < 45 ? messages.time.justNow : relative.format(Math.round(seconds / length), unit);
 }
 
 /**

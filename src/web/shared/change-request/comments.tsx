@@ -6,12 +6,23 @@ import { describeLocation } from '../../../schema/merge/model.js';
 import { useMay } from '../../service/session.js';
 import type { ChangePlace, ChangeRequest } from '../../service/types.js';
 import { SteadyButton } from '../buttons.js';
+import { objectTitle, titleOf } from '../changes/sentences.js';
 import { SwappedForm } from '../form.js';
-import { Name, named } from '../name.js';
+import { messages } from '../messages.js';
+import { Name } from '../name.js';
 import { Section } from '../page.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { Time } from '../time.js';
 import { useAct } from './later.js';
+
+const words = messages.changeRequest;
+
+/** The place of a comment: `field articles.title`. */
+function locationTitle(place: ChangePlace): string {
+  if (place.part === 'objects') return objectTitle(place);
+  const field = 'field' in place ? place.field : null;
+  return titleOf({ part: place.part, collection: place.collection, field, kind: null });
+}
 
 type Comment = NonNullable<ChangeRequest['proposal']>['comments'][number];
 
@@ -19,17 +30,17 @@ type Comment = NonNullable<ChangeRequest['proposal']>['comments'][number];
 export function Comments({ request, comments }: { request: ChangeRequest; comments: readonly Comment[] }) {
   const mayComment = useMayComment(request);
   return (
-    <Section title="Comments">
+    <Section title={words.comments}>
       {comments.map(({ place, ...remark }) => (
         <RemarkLine
           key={remark.position}
           remark={remark}
           note={null}
-          {...(place !== null && { detail: <Name of={`on ${describeLocation(place)}`} /> })}
+          {...(place !== null && { detail: <Name of={words.on(locationTitle(place))} /> })}
         />
       ))}
-      {comments.length === 0 && <Text size="sm">No comments yet.</Text>}
-      {mayComment && <CommentForm id={request.id} label="Comment" />}
+      {comments.length === 0 && <Text size="sm">{words.noComments}</Text>}
+      {mayComment && <CommentForm id={request.id} label={words.comment} />}
     </Section>
   );
 }
@@ -37,7 +48,7 @@ export function Comments({ request, comments }: { request: ChangeRequest; commen
 /** The comments on one change, with a button to add one. */
 export function ChangeComments({ request, place }: { request: ChangeRequest; place: ChangePlace }) {
   const mayComment = useMayComment(request);
-  const name = describeLocation(place);
+  const [name, title] = [describeLocation(place), locationTitle(place)];
   const comments = request.proposal?.comments ?? [];
   return (
     <>
@@ -56,15 +67,13 @@ export function ChangeComments({ request, place }: { request: ChangeRequest; pla
               size="compact-xs"
               mt={6}
               ml={-8}
-              aria-label={named`Comment on ${name}`}
+              aria-label={words.commentOn(title)}
               onClick={open}
             >
-              Comment
+              {words.comment}
             </Button>
           )}
-          form={(close) => (
-            <CommentForm id={request.id} place={place} label={named`Comment on ${name}`} onClose={close} />
-          )}
+          form={(close) => <CommentForm id={request.id} place={place} label={words.commentOn(title)} onClose={close} />}
         />
       )}
     </>
@@ -107,11 +116,11 @@ function CommentForm({ id, place, label, onClose }: CommentFormProps) {
           onChange={(event) => setText(event.currentTarget.value)}
         />
         <SteadyButton variant="default" disabled={text.trim() === ''} loading={doing.isPending} onClick={send}>
-          Comment
+          {words.comment}
         </SteadyButton>
         {onClose && (
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {words.cancel}
           </Button>
         )}
       </Group>

@@ -16,6 +16,9 @@ import { useHere } from '../focus.js';
 import { CHANGE, SCHEMA } from '../../service/queries.js';
 import { ServiceError, ConnectionError } from '../../service/send.js';
 import { Decide, conflictsIn } from '../conflicts/decide.js';
+import { messages } from '../messages.js';
+
+const words = messages.changeRequest;
 
 /* Actions on a change request, which invalidate everything they may change. */
 
@@ -90,8 +93,7 @@ export function ActError({ request, doing }: { request: ChangeRequest; doing: Re
 
 interface Props {
   label: string;
-  /** The label of the other value: `as the request has it`. */
-  mine: string;
+  mine: 'change request' | 'previous state';
   isBusy: boolean;
   error: Error | null;
   onTry: (resolutions: readonly Resolution[]) => void;
@@ -167,18 +169,14 @@ export function Later({ request }: ScheduleProps) {
 
 function Scheduled({ at }: { at: string | null }) {
   if (at === null) return null;
-  return (
-    <Text size="sm">
-      The service applies this request <Time at={at} /> if its approvals still count.
-    </Text>
-  );
+  return <Text size="sm">{words.appliesAt(<Time at={at} />)}</Text>;
 }
 
 function Rebase({ id }: { id: string }) {
   const doing = useAct(id);
   return (
     <Merging
-      label="Rebase onto the current schema"
+      label={words.rebase}
       mine="change request"
       isBusy={doing.isPending}
       error={doing.error}
@@ -198,7 +196,7 @@ function AtTime({ request }: ScheduleProps) {
         <TextInput
           type="datetime-local"
           size="sm"
-          label="Apply at"
+          label={words.applyAt}
           value={local}
           onChange={(event) => setLocal(event.currentTarget.value)}
         />
@@ -208,7 +206,7 @@ function AtTime({ request }: ScheduleProps) {
           loading={doing.isPending}
           onClick={() => at !== null && doing.mutate({ action: 'apply', json: { at } })}
         >
-          Schedule
+          {words.schedule}
         </SteadyButton>
       </Group>
       <ActError request={request} doing={doing} />
@@ -232,7 +230,7 @@ export function Revert({ request: { id, allowed } }: ScheduleProps) {
   return (
     <>
       <Merging
-        label="Propose a revert"
+        label={words.proposeRevert}
         mine="previous state"
         isBusy={isPending}
         error={error}

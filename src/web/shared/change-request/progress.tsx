@@ -10,19 +10,23 @@ import { Caution } from '../form.js';
 import { ConfirmButton } from '../buttons.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { PermitPurge } from './later.js';
+import { messages } from '../messages.js';
 import classes from './progress.module.css';
 
+const words = messages.changeRequest;
+
+/** `words` follow "This request". */
 export const STATES = {
-  open: { color: 'iris', words: 'is waiting for review' },
-  approved: { color: 'teal', words: 'is approved but not applied' },
-  rejected: { color: 'red', words: 'was rejected. Its author can update it' },
-  scheduled: { color: 'teal', words: 'is scheduled' },
-  queued: { color: 'gray', words: 'waits for another request that changes the same tables' },
-  preparing: { color: 'iris', words: 'is being prepared online' },
-  prepared: { color: 'iris', words: 'is prepared but not applied' },
-  applied: { color: 'teal', words: 'is applied' },
-  failed: { color: 'red', words: 'failed. Nothing was changed' },
-  withdrawn: { color: 'gray', words: 'was withdrawn. Nothing was changed' },
+  open: { color: 'iris', ...words.states.open },
+  approved: { color: 'teal', ...words.states.approved },
+  rejected: { color: 'red', ...words.states.rejected },
+  scheduled: { color: 'teal', ...words.states.scheduled },
+  queued: { color: 'gray', ...words.states.queued },
+  preparing: { color: 'iris', ...words.states.preparing },
+  prepared: { color: 'iris', ...words.states.prepared },
+  applied: { color: 'teal', ...words.states.applied },
+  failed: { color: 'red', ...words.states.failed },
+  withdrawn: { color: 'gray', ...words.states.withdrawn },
 } as const;
 
 /** Shows the steps and what blocks them. Empty parts are omitted. */
@@ -37,17 +41,17 @@ export function Progress({ request }: { request: ChangeRequest }) {
       </ol>
       {behind.map((id) => (
         <Text size="sm" mt="sm" key={id}>
-          This request waits for{' '}
-          <Link to="/review" search={{ change: id }}>
-            another request
-          </Link>{' '}
-          that changes the same tables.
+          {words.waitsFor((label) => (
+            <Link to="/review" search={{ change: id }}>
+              {label}
+            </Link>
+          ))}
         </Text>
       ))}
       {waiting.length > 0 && <Waiting holders={waiting} />}
       {holds.length > 0 && (
         <Text size="sm" c="dimmed" mt="sm">
-          Schema changes are paused for {holds.join(', ')}. Rows can still be read and written.
+          {words.paused(holds.join(', '))}
         </Text>
       )}
       {warnings.map(({ code, message }) => (
@@ -63,7 +67,7 @@ export function Progress({ request }: { request: ChangeRequest }) {
       {errors != null && <PermitPurge request={request} problems={errors} />}
       {cleaning && (
         <Text size="sm" mt="sm">
-          Cleaning up …
+          {words.cleaningUp}
         </Text>
       )}
     </div>
@@ -102,26 +106,28 @@ function shareOf({ state, done }: ShownStep): number | null {
 
 function factsOf(step: ShownStep): string[] {
   const { state, phase, milliseconds } = step;
-  if (state === 'done') return milliseconds === null ? ['done'] : [`done in ${durationText(milliseconds)}`];
+  if (state === 'done') return milliseconds === null ? [words.done] : [words.doneIn(durationText(milliseconds))];
   const share = shareOf(step);
-  const far = state === 'waiting' ? ['waiting'] : [share !== null && `${Math.floor(share * 100)} %`, phase];
+  const far = state === 'waiting' ? [words.waiting] : [share !== null && `${Math.floor(share * 100)} %`, phase];
   return [...far, sizeText(step)].filter((fact) => typeof fact === 'string');
 }
 
 /** Shows the sessions that hold locks, but never their SQL. */
 function Waiting({ holders }: { holders: ChangeRequest['waiting_for'] }) {
   return (
-    <Caution title="Waiting for other transactions">
+    <Caution title={words.waitingForTransactions}>
       {holders.map(({ pid, application_name: name, age_seconds: age, collection }) => (
         <Text size="sm" key={`${pid} ${name} ${collection}`}>
-          {name === '' ? 'Unnamed application' : name}
-          {pid === null ? ' (a prepared transaction)' : ` (pid ${pid})`} on <Code>{collection}</Code>
-          {age !== null && `, open for ${durationText(age * 1000)}`}
+          {describeHolder(name === '' ? words.unnamedApplication : name, pid, collection)}
+          {age !== null && `, ${words.openFor(durationText(age * 1000))}`}
         </Text>
       ))}
     </Caution>
   );
 }
+
+const describeHolder = (name: string, pid: number | null, collection = '') =>
+  pid === null ? words.prepared(name, <Code>{collection}</Code>) : words.session(name, pid, <Code>{collection}</Code>);
 
 /** Shown to the author and to admins, if the state of the request allows it. */
 export function Withdraw({ request }: { request: ChangeRequest }) {
@@ -139,8 +145,8 @@ export function Withdraw({ request }: { request: ChangeRequest }) {
   return (
     <>
       <ConfirmButton
-        label="Withdraw"
-        sure="Yes, withdraw it"
+        label={words.withdraw}
+        sure={words.confirmWithdraw}
         about={collections.join(', ')}
         loading={giveUp.isPending}
         onConfirm={() => giveUp.mutate()}

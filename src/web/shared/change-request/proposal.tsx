@@ -12,9 +12,12 @@ import { Caution, useLacksReason, SwappedForm } from '../form.js';
 import { Section } from '../page.js';
 import { OwnPasswordForm } from '../password.js';
 import { ProblemAlert } from '../problem-alert.js';
-import { abbreviate, counted } from '../text.js';
+import { abbreviate } from '../text.js';
 import { Comments, RemarkLine } from './comments.js';
 import { ActError, Later, useAct } from './later.js';
+import { messages } from '../messages.js';
+
+const words = messages.changeRequest;
 
 type ProposalDetails = NonNullable<ChangeRequest['proposal']>;
 type Approval = ProposalDetails['approvals'][number];
@@ -36,8 +39,8 @@ export function Proposal({ request }: { request: ChangeRequest }) {
 
 function StaleNotice({ planned: { errors } }: { planned: NonNullable<ChangeRequest['planned']> }) {
   return (
-    <Caution title="This request is stale: the schema that it changes is different now">
-      <Text size="sm">{errors?.[0]?.message ?? 'Rebase it onto the current schema, or propose it again.'}</Text>
+    <Caution title={words.stale}>
+      <Text size="sm">{errors?.[0]?.message ?? words.rebaseOrRepeat}</Text>
     </Caution>
   );
 }
@@ -45,57 +48,35 @@ function StaleNotice({ planned: { errors } }: { planned: NonNullable<ChangeReque
 function Approvals({ proposal }: { proposal: ProposalDetails }) {
   const { authors, author_may_approve: mayApprove, approvals, rejection } = proposal;
   return (
-    <Section title="Approvals">
+    <Section title={words.approvals}>
       <Text size="sm" c="dimmed">
-        {proposal.approvals_counted} of {proposal.approvals_needed} approvals. They are required if the policy requires
-        approval.
+        {words.approvalCount(proposal.approvals_counted, proposal.approvals_needed)}
       </Text>
       <Text size="sm" c="dimmed">
-        {authors.length === 1 ? 'Author' : 'Authors'}:{' '}
-        {authors.map((author) => abbreviate(actorName(author), 60)).join(', ')}.
-        {!mayApprove && ' Approvals by authors do not count.'}
+        {words.authors(authors.length, authors.map((author) => abbreviate(actorName(author), 60)).join(', '))}
+        {!mayApprove && ` ${words.authorsDoNotCount}`}
       </Text>
       {approvals.map((each) => (
         <ApprovalLine key={each.position} approval={each} describedAt={proposal.described_at} />
       ))}
-      {rejection !== null && <RemarkLine remark={rejection} note="rejected" />}
+      {rejection !== null && <RemarkLine remark={rejection} note={words.rejected} />}
     </Section>
   );
 }
 
-const CREDENTIALS = {
-  password: 'signed in with a password',
-  token: 'used an API token',
-  identity: 'signed in with the OpenID provider',
-} as const;
-
 function ApprovalLine({ approval, describedAt }: { approval: Approval; describedAt: string | null }) {
-  const note = approval.counts ? 'counts' : `does not count${describeInvalidApproval(approval)}`;
+  const note = approval.counts ? words.counts : describeInvalidApproval(approval);
   const isDescribedSince = describedAt !== null && Date.parse(describedAt) > Date.parse(approval.at);
   return (
     <>
-      <RemarkLine remark={approval} note={note} detail={CREDENTIALS[approval.credential]} />
-      {isDescribedSince && <Text size="sm">The title or the reason was changed after this approval.</Text>}
+      <RemarkLine remark={approval} note={note} detail={words.credentials[approval.credential]} />
+      {isDescribedSince && <Text size="sm">{words.describedSince}</Text>}
     </>
   );
 }
 
-function describeInvalidApproval({ why_not: why, online }: Approval): string {
-  switch (why) {
-    case 'another plan':
-      return ': the plan was changed after it';
-    case 'another way':
-      return online ? ': it was given for an online change' : ': it was given for a change that was not online';
-    case 'no longer an admin':
-      return ': this user is no longer an admin';
-    case 'an issued credential':
-      return ': another user issued the API token or set the password';
-    case 'the author':
-      return ': this user is an author of the request';
-    case null:
-      return '';
-  }
-}
+const describeInvalidApproval = ({ why_not: why, online }: Approval): string =>
+  words.doesNotCount[why === 'another way' && online ? 'online' : (why ?? 'unknown')];
 
 /** The service rejects approvals by a password that another user set. A form follows to choose another one. */
 function OwnPassword({ request, doing }: { request: ChangeRequest; doing: ReturnType<typeof useAct> }) {
@@ -105,19 +86,13 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
   const isRejected =
     mayCount && error instanceof ServiceError && error.status === 403 && variables?.action === 'approve';
   const [isChosen, setChosen] = useState(false);
-  if (isChosen && doing.isIdle) return <Text size="sm">Your password was changed. You can approve now.</Text>;
+  if (isChosen && doing.isIdle) return <Text size="sm">{words.passwordChanged}</Text>;
   if (!isRejected || !('user' in session) || session.by !== 'cookie') return null;
   const onChosen = () => {
     setChosen(true);
     doing.reset();
   };
-  return (
-    <OwnPasswordForm
-      user={session.user}
-      hint="A password that only you know confirms that the approval is yours. All your other sessions end."
-      onChanged={onChosen}
-    />
-  );
+  return <OwnPasswordForm user={session.user} hint={words.ownPassword} onChanged={onChosen} />;
 }
 
 /** Shown to admins, if the state of the request allows the actions. */
@@ -136,8 +111,8 @@ function ReviewActions({ request }: { request: ChangeRequest }) {
         )}
         {may('reject') && (
           <ConfirmButton
-            label="Reject"
-            sure="Yes, reject it"
+            label={words.reject}
+            sure={words.confirmReject}
             about={names}
             loading={doing.isPending}
             onConfirm={() => doing.mutate({ action: 'reject', json: {} })}
@@ -168,7 +143,7 @@ function Approve({ plan, planned, doing, variant }: ApproveProps) {
       loading={doing.isPending}
       onClick={() => view !== null && doing.mutate({ action: 'approve', json: { plan, view } })}
     >
-      Approve
+      {words.approve}
     </SteadyButton>
   );
 }
@@ -185,13 +160,13 @@ function Apply({ request: { planned, collections, reason }, doing, isMain }: App
     <>
       <ConfirmButton
         {...looksOf(planned, isMain)}
-        sure={planned?.loses.length === 0 ? null : 'Yes, apply it'}
+        sure={planned?.loses.length === 0 ? null : words.confirmApply}
         about={collections.join(', ')}
         disabled={planned?.fresh !== true || lacksReason}
         loading={doing.isPending}
         onConfirm={() => doing.mutate({ action: 'apply' })}
       />
-      {lacksReason && <Text size="sm">The policy requires a reason. Add one to the request before you apply it.</Text>}
+      {lacksReason && <Text size="sm">{words.reasonRequired}</Text>}
     </>
   );
 }
@@ -201,7 +176,7 @@ function looksOf(planned: ApplyProps['request']['planned'], isMain: boolean) {
   const loses = planned?.loses ?? [];
   const deleted = loses.filter(({ field }) => field === null).length;
   return {
-    label: deleted === 0 ? 'Apply' : `Apply: delete ${counted(deleted, 'collection')}`,
+    label: deleted === 0 ? words.apply : words.applyDeleting(deleted),
     ...(isMain && { variant: 'filled' }),
     ...(isMain && loses.length > 0 && { color: 'red.8' }),
   };
@@ -234,7 +209,7 @@ export function Naming({ request }: { request: ChangeRequest }) {
     <SwappedForm
       button={(place, open) => (
         <Button ref={place} variant="default" size="xs" w="fit-content" onClick={open}>
-          Edit title and reason
+          {words.editTitle}
         </Button>
       )}
       form={(close) => <Form request={request} onClose={close} />}
@@ -256,14 +231,14 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
   return (
     <Stack gap="sm">
       <TextInput
-        label="Title"
+        label={words.title}
         maxLength={200}
         readOnly={renaming.isPending}
         value={typed.title}
         onChange={(event) => setTyped({ ...typed, title: event.currentTarget.value })}
       />
       <Textarea
-        label="Reason"
+        label={words.reason}
         autosize
         minRows={1}
         maxLength={1_000}
@@ -278,10 +253,10 @@ function Form({ request: { id, title, reason }, onClose }: { request: ChangeRequ
           // Closes only this form, and not one that was opened in the meantime.
           onClick={() => renaming.mutate(undefined, { onSuccess: onClose })}
         >
-          Save
+          {words.save}
         </SteadyButton>
         <Button variant="default" onClick={onClose}>
-          Cancel
+          {words.cancel}
         </Button>
       </Group>
       {renaming.error !== null && <ProblemAlert error={renaming.error} />}

@@ -10,13 +10,9 @@ import { totalText } from './total.js';
 import classes from './change-list.module.css';
 import { Name, named } from '../name.js';
 import { locale } from '../language.js';
+import { messages } from './messages.js';
 
-const LOOKS = {
-  made: { color: 'teal', label: 'new' },
-  restored: { color: 'teal', label: 'restored' },
-  changed: { color: 'orange', label: 'changed' },
-  removed: { color: 'red', label: 'deleted' },
-} as const;
+const COLORS = { made: 'teal', restored: 'teal', changed: 'orange', removed: 'red' } as const;
 
 /** Maximum number of members that are shown. If there are more, only their number is shown. */
 const MOST_MEMBERS = 30;
@@ -45,8 +41,7 @@ export function ChangeList({ hasTotal = false, ...props }: Props) {
     <>
       {hasTotal && (changes.length > 0 || hasMore) && (
         <Text size="sm" mb="xs">
-          {hasMore && 'At least '}
-          {totalText(changes)}
+          {hasMore ? messages.atLeast(totalText(changes)) : totalText(changes)}
         </Text>
       )}
       <Changes {...props} />
@@ -59,7 +54,7 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
   if (changes.length === 0 && !more?.events) {
     return (
       <Text size="sm" c="dimmed">
-        The schema did not change.
+        {messages.none}
       </Text>
     );
   }
@@ -68,8 +63,8 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
       {changes.slice(0, most).map((change, index) => (
         <li key={`${index} ${change.part} ${titleOf(change)}`} className={classes.change} data-mark={change.mark}>
           <Group gap="xs">
-            <Badge size="sm" variant="light" color={LOOKS[change.mark].color} className={classes.badge}>
-              {LOOKS[change.mark].label}
+            <Badge size="sm" variant="light" color={COLORS[change.mark]} className={classes.badge}>
+              {messages.marks[change.mark]}
             </Badge>
             {change.part === 'objects' ? (
               <Name of={titleOf(change)} className={classes.title} />
@@ -85,7 +80,7 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
           ))}
           {change.members.length > MOST_MEMBERS && (
             <Text size="xs" c="dimmed" mt={4}>
-              and {change.members.length - MOST_MEMBERS} more members
+              {messages.moreMembers((change.members.length - MOST_MEMBERS).toLocaleString(locale))}
             </Text>
           )}
         </li>
@@ -93,14 +88,17 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
       {changes.length > most && (
         <li>
           <Button variant="default" size="xs" onClick={() => setMost(most + MOST)}>
-            Show {Math.min(MOST, changes.length - most)} of {(changes.length - most).toLocaleString(locale)} more
+            {messages.showMore(
+              String(Math.min(MOST, changes.length - most)),
+              (changes.length - most).toLocaleString(locale),
+            )}
           </Button>
         </li>
       )}
       {changes.length <= most && more !== undefined && more.events > 0 && (
         <li>
           <SteadyButton variant="default" size="xs" loading={more.isLoading} onClick={more.load}>
-            {more.events.toLocaleString(locale)} more events
+            {messages.moreEvents(more.events.toLocaleString(locale))}
           </SteadyButton>
           {more.error !== null && <ProblemAlert error={more.error} retry={more.load} />}
         </li>
@@ -118,9 +116,9 @@ function MemberValues({ part, member }: { part: Change['part']; member: Change['
   return (
     <div className={classes.member}>
       <Code className={classes.path}>{path}</Code>
-      <Value of={before} className={classes.before} label="before" />
+      <Value of={before} className={classes.before} label={messages.before} />
       <span aria-hidden="true">→</span>
-      <Value of={after} className={classes.after} label="after" />
+      <Value of={after} className={classes.after} label={messages.after} />
     </div>
   );
 }

@@ -1,9 +1,10 @@
 import { objectDocument } from '../../../schema/model/objects.js';
 import { privilegeLines } from '../../../schema/model/privileges.js';
+import { messages } from './messages.js';
 import { lineDiff, visibleSql } from '../text.js';
 import classes from './definition-diff.module.css';
 
-const LINE_WORDS = { '-': 'before', '+': 'after' } as const;
+const LINE_WORDS = { '-': messages.before, '+': messages.after } as const;
 
 /** Returns the lines of a definition. Null for values that are no definition. */
 export function definitionLines(value: unknown): string | null {
@@ -15,7 +16,7 @@ export function definitionLines(value: unknown): string | null {
 /** Each line is announced to screen readers as before or after. */
 export function DefinitionDiff({ before, after }: { before: string; after: string }) {
   return (
-    <div className={classes.lines} role="group" aria-label="definition by line" tabIndex={0}>
+    <div className={classes.lines} role="group" aria-label={messages.definitionByLine} tabIndex={0}>
       {lineDiff(before, after).map(({ sign, text }, index) =>
         sign === ' ' ? (
           <div key={index}>{`  ${text}`}</div>

@@ -1,5 +1,6 @@
 /** Describes entries of a diff. */
 import type { Entry, FieldDocument, LogEvent, SchemaDiff } from '../../service/types.js';
+import { KIND_NAMES, messages } from './messages.js';
 import { typeText, visibleSql } from '../text.js';
 
 export interface Change {
@@ -88,19 +89,23 @@ function memberOf(entry: Entry): Change['members'][number] {
   return { path: `${path}.${entry.index}`, before: sideOf(entry.item, 'lhs'), after: sideOf(entry.item, 'rhs') };
 }
 
-const NOUNS = { collections: 'collection', fields: 'field', relations: 'relation' } as const;
-
 /** `field articles.title` */
-export const titleOf = ({ part, collection, field, kind }: Change): string =>
+export const titleOf = ({
+  part,
+  collection,
+  field,
+  kind,
+}: Pick<Change, 'part' | 'collection' | 'field' | 'kind'>): string =>
   part === 'objects'
     ? objectTitle({ kind: kind ?? '', id: collection })
-    : `${NOUNS[part]} ${field === null ? collection : `${collection}.${field}`}`;
+    : `${messages.parts[part]} ${field === null ? collection : `${collection}.${field}`}`;
 
 /** `materialized view totals` */
-export const objectTitle = ({ kind, id }: { kind: string; id: string }): string => `${kind.replaceAll('_', ' ')} ${id}`;
+export const objectTitle = ({ kind, id }: { kind: string; id: string }): string =>
+  `${KIND_NAMES[kind] ?? kind.replaceAll('_', ' ')} ${id}`;
 
 /** A value for display: text without quotes, everything else as JSON. Hidden characters are escaped. */
 export function valueText(value: unknown): string {
-  if (value === undefined) return 'none';
+  if (value === undefined) return messages.noValue;
   return visibleSql(typeof value === 'string' ? value : JSON.stringify(value));
 }

@@ -1,5 +1,6 @@
 /* Counts changes. Every page that shows a number of changes uses these functions, so that the numbers agree. */
-import { counted } from '../text.js';
+import { locale } from '../language.js';
+import { messages } from './messages.js';
 
 export interface CountedChange {
   part: 'collections' | 'fields' | 'relations' | 'objects';
@@ -44,12 +45,13 @@ export function totalText(all: readonly CountedChange[]): string {
   const namesOf = (isObject: boolean) =>
     new Set(changes.flatMap(({ part, collection }) => ((part === 'objects') === isObject ? [collection] : []))).size;
   const [collections, objects] = [namesOf(false), namesOf(true)];
-  const noun = changes.every(({ part, kind }) => part !== 'objects' || kind?.endsWith('view')) ? 'view' : 'object';
+  const areViews = changes.every(({ part, kind }) => part !== 'objects' || kind?.endsWith('view'));
+  const { total, inCollections, inViews, inObjects } = messages;
   const parts = [
-    ...(collections > 0 || objects === 0 ? [counted(collections, 'collection')] : []),
-    ...(objects > 0 ? [counted(objects, noun)] : []),
+    ...(collections > 0 || objects === 0 ? [inCollections(collections)] : []),
+    ...(objects > 0 ? [areViews ? inViews(objects) : inObjects(objects)] : []),
   ];
-  return `${counted(changes.length, 'change')} in ${parts.join(' and ')}`;
+  return total(changes.length, new Intl.ListFormat(locale).format(parts));
 }
 
 /** Returns the number of `totalText`. */

@@ -5,6 +5,7 @@ import { abbreviate } from '../text.js';
 import type { Choice, ShownConflict } from './shown-conflict.js';
 import classes from './conflicts.module.css';
 import { locale } from '../language.js';
+import { messages } from '../messages.js';
 
 interface Props {
   of: readonly ShownConflict[];
@@ -30,7 +31,7 @@ export function useShown(): VisibleConflicts {
   return { count, more: () => setCount(count + PAGE) };
 }
 
-const WORDS = { theirs: 'Theirs', mine: 'Mine' };
+const WORDS = { theirs: messages.conflicts.theirs, mine: messages.conflicts.mine };
 
 /** @param props.choiceOf returns null for an undecided conflict */
 export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Props) {
@@ -48,7 +49,7 @@ export function Conflicts({ of, shown, choiceOf, onChoose, words = WORDS }: Prop
       ))}
       {left > 0 && (
         <Button variant="default" size="xs" mt="sm" onClick={shown.more}>
-          Show {Math.min(PAGE, left)} of {left.toLocaleString(locale)} more
+          {messages.conflicts.showMore(String(Math.min(PAGE, left)), left.toLocaleString(locale))}
         </Button>
       )}
     </>
@@ -74,7 +75,7 @@ function ConflictChoice({ conflict, words, choice, onChoose }: OneProps) {
     >
       <div className={classes.three}>
         <span>
-          <span className={classes.side}>original</span>
+          <span className={classes.side}>{messages.conflicts.original}</span>
           <bdi>{abbreviate(base, 160)}</bdi>
         </span>
         <Radio value="theirs" label={`${words.theirs}: ${abbreviate(theirs, 160)}`} />

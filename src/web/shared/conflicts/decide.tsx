@@ -10,6 +10,9 @@ import { isObject, jsonEqual } from '../../../kernel/json.js';
 import { ServiceError } from '../../service/send.js';
 import { objectTitle, valueText } from '../changes/sentences.js';
 import { locale } from '../language.js';
+import { messages } from '../messages.js';
+
+const words = messages.conflicts;
 
 /* Merge conflicts from responses, and their resolutions. */
 
@@ -65,7 +68,7 @@ const membersText = (value: unknown, members: readonly string[] | null): string 
     : members.map((name) => `${name} ${valueText(value[name])}`).join(', ');
 
 const presenceText = (value: unknown): string =>
-  value === undefined ? 'absent' : isObject(value) ? 'present' : valueText(value);
+  value === undefined ? words.absent : isObject(value) ? words.present : valueText(value);
 
 /** Combines earlier and new resolutions. */
 function combineResolutions(
@@ -85,8 +88,8 @@ interface DecideProps {
   conflicts: readonly MergeConflict[];
   /** Earlier resolutions. */
   before: readonly Resolution[];
-  /** The label of the other value: `as the request has it`. */
-  mine: string;
+  /** The origin of the other value. */
+  mine: keyof typeof words.otherSide;
   isBusy: boolean;
   onDecided: (resolutions: Resolution[]) => void;
 }
@@ -110,15 +113,15 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
       variant="light"
       role="alert"
       c="var(--mantine-color-text)"
-      title={suggestTitle(shown.length)}
+      title={words.title(shown.length)}
     >
-      <Text size="sm">Another user changed the same values. Choose which to use. Nothing is applied yet.</Text>
+      <Text size="sm">{words.explanation}</Text>
       <Conflicts
         of={shown}
         shown={useShown()}
         choiceOf={choiceOf}
         onChoose={(key, choice) => setChoices(new Map(choices).set(key, choice))}
-        words={{ theirs: 'Current schema', mine: `${mine.charAt(0).toUpperCase()}${mine.slice(1)}` }}
+        words={{ theirs: words.currentSchema, mine: words.otherSide[mine] }}
       />
       <Group gap="sm" mt="md">
         <SteadyButton
@@ -127,15 +130,15 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
           disabled={left > 0}
           onClick={() => onDecided(combineResolutions(before, conflicts, choiceOf))}
         >
-          {left > 0 ? `Continue (${left.toLocaleString(locale)} to choose)` : 'Continue'}
+          {left > 0 ? words.continueAfter(left.toLocaleString(locale)) : words.continue}
         </SteadyButton>
         {shown.length > 1 && (
           <>
             <Button size="xs" variant="default" onClick={() => chooseAll('theirs')}>
-              Use the current schema for all
+              {words.useCurrent}
             </Button>
             <Button size="xs" variant="default" onClick={() => chooseAll('mine')}>
-              Use the {mine} for all
+              {words.useOther[mine]}
             </Button>
           </>
         )}
@@ -143,6 +146,3 @@ export function Decide({ conflicts, before, mine, isBusy, onDecided }: DecidePro
     </Alert>
   );
 }
-
-const suggestTitle = (count: number): string =>
-  count === 1 ? '1 conflicting change' : `${count.toLocaleString(locale)} conflicting changes`;

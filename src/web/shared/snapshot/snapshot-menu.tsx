@@ -9,13 +9,16 @@ import { Glyph } from '../glyph.js';
 import { saveAnswer, saveText } from '../save.js';
 import type { OwnSnapshot } from './directus-form.js';
 import { SteadyButton } from '../buttons.js';
+import { messages } from '../messages.js';
+
+const words = messages.snapshot;
 
 const EXPORTS = [
   { name: 'json', label: 'JSON', ending: 'json' },
   { name: 'yaml', label: 'YAML', ending: 'yaml' },
-  { name: 'sql', label: 'SQL script', ending: 'sql' },
+  { name: 'sql', label: words.sqlScript, ending: 'sql' },
   { name: 'csv', label: 'CSV', ending: 'csv' },
-  { name: 'csv_utf8', label: 'CSV for spreadsheets', ending: 'csv' },
+  { name: 'csv_utf8', label: words.csvForSpreadsheets, ending: 'csv' },
   { name: 'xml', label: 'XML', ending: 'xml' },
 ] as const;
 
@@ -43,22 +46,22 @@ export function SnapshotMenu({ at, size = 'xs' }: Props) {
           loading={save.isPending}
           leftSection={<Glyph path={snapshotIcon} size={16} />}
         >
-          Snapshot
+          {words.snapshot}
         </SteadyButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{at === undefined ? 'Download the schema as' : 'Download the schema at this point as'}</Menu.Label>
+        <Menu.Label>{at === undefined ? words.download : words.downloadAt}</Menu.Label>
         {EXPORTS.map((format) => (
           <Menu.Item key={format.name} onClick={() => save.mutate(() => download(format))}>
             {format.label}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => save.mutate(() => saveDirectusForm(at))}>Directus snapshot</Menu.Item>
+        <Menu.Item onClick={() => save.mutate(() => saveDirectusForm(at))}>{words.directus}</Menu.Item>
         {mayBring && at === undefined && (
           <>
             <Menu.Divider />
             <Menu.Item onClick={() => void navigate({ to: '/review', search: { bring: true } })}>
-              Import a snapshot …
+              {words.import}
             </Menu.Item>
           </>
         )}
