@@ -12,7 +12,7 @@ import { useEffect } from 'react';
 import { isTyping } from '../pages/schema/replay/use-replay.js';
 import { useRole } from '../service/session.js';
 import { MAY, type Info, type Role } from '../service/types.js';
-import { storeValue, useStored } from '../shared/use-stored.js';
+import { storeValue, useStored } from '../shared/browser-storage.js';
 import { messages } from './messages.js';
 import tourClasses from './tour.module.css';
 

@@ -6,11 +6,19 @@ import type { Collection, Field } from '../../schema/model/model.js';
 import type { DraftEditor } from '../draft/editor.js';
 import { editSchema } from '../draft/store.js';
 import { SteadyButton } from '../shared/buttons.js';
-import { named } from '../shared/name.js';
-import { counted } from '../shared/text.js';
 import classes from './editor-frame.module.css';
-import { COLLECTION_SECTIONS, FIELD_SECTIONS, FOLDER_SECTIONS, type Member, type Section } from './members.js';
+import {
+  COLLECTION_SECTIONS,
+  FIELD_SECTIONS,
+  FOLDER_SECTIONS,
+  memberText,
+  type Member,
+  type Section,
+} from './members.js';
+import { messages } from './messages.js';
 import { locale } from '../shared/language.js';
+
+const words = messages.bulk;
 
 /** The members with few values: the same value is useful for several objects. */
 const membersOf = (sections: readonly Section[]): readonly Member[] =>
@@ -47,7 +55,7 @@ export function FieldsEdit({ collection, ...props }: BulkEditProps & { collectio
       if (changed !== undefined) editor.put('fields', changed);
     }
   };
-  return <BulkEdit noun="field" members={FIELD_MEMBERS} source={[collection]} edit={edit} {...props} />;
+  return <BulkEdit kind="fields" members={FIELD_MEMBERS} source={[collection]} edit={edit} {...props} />;
 }
 
 const COLLECTION_MEMBERS = membersOf(COLLECTION_SECTIONS);
@@ -72,21 +80,20 @@ export function CollectionsEdit({ groups, ...props }: BulkEditProps & { groups: 
       if (changed !== undefined) editor.put('collections', changed);
     }
   };
-  const options = [{ value: '', label: 'None' }, ...groups.map((name) => ({ value: name, label: name }))];
-  const group: Member = { path: GROUP, label: 'Parent group', kind: 'choice', options };
-  return <BulkEdit noun="collection" members={[group, ...COLLECTION_MEMBERS]} source={[]} edit={edit} {...props} />;
+  const options = [{ value: '', label: words.none }, ...groups.map((name) => ({ value: name, label: name }))];
+  const group: Member = { path: GROUP, label: memberText('Parent group'), kind: 'choice', options };
+  return <BulkEdit kind="collections" members={[group, ...COLLECTION_MEMBERS]} source={[]} edit={edit} {...props} />;
 }
 
 interface Props extends BulkEditProps {
-  /** The kind of object: `field`. */
-  noun: string;
+  kind: 'fields' | 'collections';
   members: readonly Member[];
   /** The collections whose fields the edit needs. */
   source: readonly string[];
   edit: (editor: DraftEditor, values: Values) => void;
 }
 
-function BulkEdit({ noun, members, source, edit, names, selected, onSelect, onDone }: Props) {
+function BulkEdit({ kind, members, source, edit, names, selected, onSelect, onDone }: Props) {
   const client = useQueryClient();
   const [values, setValues] = useState<Values>(new Map());
   const save = async () => {
@@ -101,13 +108,13 @@ function BulkEdit({ noun, members, source, edit, names, selected, onSelect, onDo
   };
   const areAll = names.every((name) => selected.has(name));
   return (
-    <section className={classes.bulk} aria-label={named`Edit several ${noun}s`}>
+    <section className={classes.bulk} aria-label={words[kind].label}>
       <Group gap="xs" mb="xs" justify="space-between">
         <Text size="sm" role="status">
-          {selected.size === 0 ? `Select the ${noun}s to edit.` : `${counted(selected.size, noun)} selected.`}
+          {selected.size === 0 ? words[kind].select : words[kind].selected(selected.size)}
         </Text>
         <Button size="compact-xs" variant="subtle" onClick={() => onSelect(new Set(areAll ? [] : names))}>
-          {areAll ? 'Select none' : `Select all ${names.length.toLocaleString(locale)}`}
+          {areAll ? words.selectNone : words.selectAll(names.length.toLocaleString(locale))}
         </Button>
       </Group>
       <SimpleGrid
@@ -127,10 +134,10 @@ function BulkEdit({ noun, members, source, edit, names, selected, onSelect, onDo
       </SimpleGrid>
       <Group gap="xs" mt="sm">
         <SteadyButton size="xs" disabled={selected.size === 0 || values.size === 0} onClick={() => void save()}>
-          Save to draft
+          {messages.common.saveToDraft}
         </SteadyButton>
         <Button size="xs" variant="default" onClick={onDone}>
-          Cancel
+          {messages.common.cancel}
         </Button>
       </Group>
     </section>
@@ -138,8 +145,8 @@ function BulkEdit({ noun, members, source, edit, names, selected, onSelect, onDo
 }
 
 const FLAGS = [
-  { value: 'true', label: 'Yes' },
-  { value: 'false', label: 'No' },
+  { value: 'true', label: words.yes },
+  { value: 'false', label: words.no },
 ];
 
 /** Begins the value of each option, because an empty value means null, and no option means no change. */
@@ -165,7 +172,7 @@ function MemberSelect({ member: { label, kind, options = [] }, value, onChange }
     <NativeSelect
       size="xs"
       label={label}
-      data={[{ value: '', label: 'Unchanged' }, ...choices]}
+      data={[{ value: '', label: words.unchanged }, ...choices]}
       value={value === undefined ? '' : CHANGE + String(value ?? '')}
       onChange={({ currentTarget }) => onChange(read(currentTarget.value))}
     />

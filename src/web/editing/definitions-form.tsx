@@ -9,6 +9,7 @@ import { headName, useDraft } from '../draft/store.js';
 import { extrasQuery } from '../service/queries.js';
 import { LoadingIndicator, ProblemAlert } from '../shared/problem-alert.js';
 import { EditorForm } from './editor-frame.js';
+import { messages } from './messages.js';
 import { RowsInput } from './inputs.js';
 import { type Edit, useKeep } from './use-keep.js';
 
@@ -17,10 +18,12 @@ interface Definition {
   definition: string;
 }
 
+const words = messages.definitions;
+
 const LISTS = [
-  { list: 'indexes', label: 'Indexes', one: 'index', example: 'USING btree (title, date)' },
-  { list: 'unique', label: 'Unique indexes', one: 'unique index', example: 'USING btree (lower(email))' },
-  { list: 'constraints', label: 'Constraints', one: 'constraint', example: 'CHECK (price > 0)' },
+  { list: 'indexes', example: 'USING btree (title, date)' },
+  { list: 'unique', example: 'USING btree (lower(email))' },
+  { list: 'constraints', example: 'CHECK (price > 0)' },
 ] as const;
 
 type Lists = Record<(typeof LISTS)[number]['list'], Definition[]>;
@@ -60,7 +63,7 @@ export function DefinitionsForm({ document, onDone }: Props) {
   const head = headName(draft, document.collection);
   const { data, error, refetch } = useQuery({ ...extrasQuery(head ?? ''), enabled: head !== null });
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (head !== null && data === undefined) return <LoadingIndicator label="Loading the definitions" height="60px" />;
+  if (head !== null && data === undefined) return <LoadingIndicator label={words.loading} height="60px" />;
   return <Inputs document={document} extras={data ?? {}} onDone={onDone} />;
 }
 
@@ -75,27 +78,32 @@ function Inputs({ document: { collection }, extras, onDone }: Props & { extras: 
   return (
     <EditorForm keeping={keeping} keep={keep} onCancel={onDone}>
       <Text size="sm" c="dimmed">
-        The settings of a field create an index or a unique constraint of that field alone. Here you write those with
-        several columns, expressions or conditions, as in PostgreSQL.
+        {words.help}
       </Text>
-      {LISTS.map(({ list, label, one, example }) => (
+      {LISTS.map(({ list, example }) => (
         <RowsInput
           key={list}
-          label={label}
+          label={words.lists[list].label}
           rows={lists[list]}
           onChange={(rows) => setLists({ ...lists, [list]: rows })}
           cellsOf={({ name, definition }, index) => [
-            { member: 'name', value: name, label: `Name of ${one} ${index + 1}`, placeholder: 'name', width: 150 },
+            {
+              member: 'name',
+              value: name,
+              label: words.lists[list].nameOf(index + 1),
+              placeholder: words.name,
+              width: 150,
+            },
             {
               member: 'definition',
               value: definition,
-              label: `Definition of ${one} ${index + 1}`,
+              label: words.lists[list].definitionOf(index + 1),
               placeholder: example,
             },
           ]}
           added={{ name: '', definition: '' }}
-          addLabel={`Add ${one}`}
-          removeLabelOf={({ name }, index) => `Remove ${one} ${name === '' ? index + 1 : name}`}
+          addLabel={words.lists[list].add}
+          removeLabelOf={({ name }, index) => words.lists[list].remove(name === '' ? index + 1 : name)}
         />
       ))}
     </EditorForm>

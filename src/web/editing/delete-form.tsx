@@ -4,14 +4,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { DraftEditor, draftedExtras } from '../draft/editor.js';
-import { type Draft, PARTS, type Part } from '../draft/model.js';
+import { type Draft, PARTS } from '../draft/model.js';
 import { readSource, useDraft } from '../draft/store.js';
 import { LoadingIndicator } from '../shared/problem-alert.js';
 import { EditorForm } from './editor-frame.js';
 import { type Edit, useKeep } from './use-keep.js';
 import { extrasQuery } from '../service/queries.js';
 import type { TableExtras } from '../../schema/model/extras.js';
-import { named } from '../shared/name.js';
+import { messages } from './messages.js';
+
+const words = messages.delete;
 
 /* Constraints and indexes of a table that mention a column. */
 
@@ -60,7 +62,7 @@ const nameOf = ({ part, document }: DeletionTarget): string => {
 
 /** The title of the dialog. Fields and relations are shown with their collection: `Delete articles.title`. */
 export const deleteTitle = (doomed: DeletionTarget): string =>
-  doomed.part === 'relations' ? named`Delete relation ${nameOf(doomed)}` : named`Delete ${nameOf(doomed)}`;
+  doomed.part === 'relations' ? words.relationTitle(nameOf(doomed)) : words.title(nameOf(doomed));
 
 const collectionOf = ({ part, document }: DeletionTarget): string =>
   part === 'relations' ? document.many_collection : document.collection;
@@ -103,24 +105,15 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
   // A comparison that removes nothing cannot validate the removal. The review validates it later.
   const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
   return (
-    <EditorForm
-      keeping={keeping}
-      keep={keep}
-      onCancel={onCancel}
-      isReady={!isLoading}
-      label="Save deletion to draft"
-      color="red.8"
-    >
-      <Text>
-        <b>{nameOf(doomed)}</b> {CONSEQUENCES[doomed.part]}
-      </Text>
+    <EditorForm keeping={keeping} keep={keep} onCancel={onCancel} isReady={!isLoading} label={words.save} color="red.8">
+      <Text>{words.consequences[doomed.part](<b>{nameOf(doomed)}</b>)}</Text>
       {along === undefined ? (
-        <LoadingIndicator label="Finding affected objects" height="60px" />
+        <LoadingIndicator label={words.loading} height="60px" />
       ) : (
         along.length > 0 && (
           <div>
             <Text size="sm" fw={600} mb={4}>
-              Also affected{' '}
+              {words.alsoAffected}
             </Text>
             <List size="sm">
               {along.map((each) => (
@@ -133,7 +126,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
       {definitions.length > 0 && (
         <Stack gap={6}>
           <Checkbox
-            label="Also drop constraints and indexes that mention the column"
+            label={words.alsoDrop}
             checked={alsoDefinitions}
             onChange={(event) => setAlso(event.currentTarget.checked)}
           />
@@ -148,24 +141,13 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
   );
 }
 
-const CONSEQUENCES: Readonly<Record<Part, string>> = {
-  collections:
-    'and all of its items are deleted when you apply the draft. The review shows how long you can restore them.',
-  fields: 'and its values are deleted when you apply the draft. The review shows how long you can restore them.',
-  relations: 'is deleted as a relation. Its column and values are kept.',
-};
-
-const NOUNS: Readonly<Record<Part, string>> = { collections: 'collection', fields: 'field', relations: 'relation' };
-
 /** Describes the other changes that the deletion makes in the draft. */
 function differences(before: Draft, after: Draft, doomed: DeletionTarget): string[] {
   return PARTS.flatMap((part) =>
     [...after[part]].flatMap(([key, edit]) => {
       const name = key.replace('\0', '.');
       if (before[part].get(key) === edit || (part === doomed.part && name === nameOf(doomed))) return [];
-      return [
-        `${NOUNS[part]} ${name} ${edit.after === null ? 'is deleted' : 'is updated because it refers to this object'}`,
-      ];
+      return [edit.after === null ? words.deleted[part](name) : words.updated[part](name)];
     }),
   );
 }

@@ -9,6 +9,9 @@ import { FormName, useFormName, type KeepEditState } from './use-keep.js';
 import { placeBefore } from '../shared/focus.js';
 import { storeText, readKept } from '../shared/browser-storage.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
+import { messages } from './messages.js';
+
+const words = messages.frame;
 
 /* Keeps input in a form across a reload or a login, and offers it when the form opens again. */
 
@@ -141,16 +144,16 @@ function TypedOffer({ offered, onTakeUp, onForget }: Props) {
   if (offered.length === 0) return null;
   const names = offered.map(({ path }) => path.at(-1)).join(', ');
   return (
-    <Alert variant="light" role="status" title="You have unsaved input from an earlier visit">
+    <Alert variant="light" role="status" title={words.unsaved}>
       <Text size="sm" mb="sm">
         {names}
       </Text>
       <Group gap="xs">
         <Button size="xs" onClick={onTakeUp}>
-          Restore input
+          {words.restoreInput}
         </Button>
         <Button size="xs" variant="default" onClick={onForget}>
-          Discard input
+          {words.discardInput}
         </Button>
       </Group>
     </Alert>
@@ -197,7 +200,7 @@ export function EditorDrawer({ name, title, onClose, children }: DrawerProps) {
       size="lg"
       title={title}
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': messages.common.close }}
       classNames={{ body: classes.body ?? '', title: classes.title ?? '', header: classes.header ?? '' }}
     >
       <FormName value={name}>{children}</FormName>
@@ -281,7 +284,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
         {children}
         {error !== null && <ProblemAlert error={error} />}
         {faults.length > 0 && (
-          <Caution isNews title="The service would reject this">
+          <Caution isNews title={words.wouldReject}>
             <List size="sm" mb="sm">
               {faults.map(({ part, key, message }) => (
                 <List.Item key={`${part} ${key} ${message}`}>
@@ -291,17 +294,17 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
               ))}
             </List>
             <Button size="xs" variant="default" onClick={() => void keep(true)}>
-              Save to draft anyway
+              {words.saveAnyway}
             </Button>
           </Caution>
         )}
       </Stack>
       <Group justify="flex-end" className={classes.foot}>
         <Button variant="default" onClick={onCancel}>
-          Cancel
+          {messages.common.cancel}
         </Button>
         <SteadyButton type="submit" loading={isChecking || !isReady} {...(color !== undefined && { color })}>
-          {label ?? 'Save to draft'}
+          {label ?? messages.common.saveToDraft}
         </SteadyButton>
       </Group>
     </form>

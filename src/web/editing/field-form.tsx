@@ -24,12 +24,16 @@ import {
   valueOf,
 } from './column-defaults.js';
 import { EditorForm } from './editor-frame.js';
+import { messages } from './messages.js';
 import classes from './editor-frame.module.css';
 import { type Choices, MemberInput, useChoices } from './member-input.js';
 import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } from './members.js';
 import { Sections } from './sections.js';
 import { createResolver, type Edit, useKeep } from './use-keep.js';
 import { locale } from '../shared/language.js';
+
+const words = messages.field;
+const backfillWords = messages.backfill;
 
 /* Edits the type and the column of a field. */
 
@@ -54,7 +58,7 @@ function DefaultInput() {
   const value: unknown = field.value;
   const isMade = column !== null && (column.has_auto_increment || column.generation_expression !== null);
   const common = {
-    label: 'Default',
+    label: words.default,
     error: fieldState.error?.message,
     disabled: isMade,
     onBlur: field.onBlur,
@@ -64,7 +68,7 @@ function DefaultInput() {
     return (
       <NativeSelect
         {...common}
-        data={[{ value: '', label: 'none' }, 'true', 'false']}
+        data={[{ value: '', label: words.none }, 'true', 'false']}
         value={textOf(value)}
         onChange={({ currentTarget: { value: next } }) => field.onChange(next === '' ? null : next === 'true')}
       />
@@ -73,7 +77,7 @@ function DefaultInput() {
   return (
     <Autocomplete
       {...common}
-      placeholder={isMade ? 'PostgreSQL generates the values' : 'none'}
+      placeholder={isMade ? words.generated : words.none}
       data={CALLS[type] ?? []}
       comboboxProps={{ withinPortal: false }}
       value={textOf(value)}
@@ -121,7 +125,7 @@ function ColumnPart(props: ColumnPartProps) {
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NativeSelect
-          label="Type"
+          label={words.type}
           data={typesFor(before)}
           value={type}
           onChange={(event) => change(event.currentTarget.value)}
@@ -140,7 +144,7 @@ function ColumnPart(props: ColumnPartProps) {
       {type === UNKNOWN_TYPE && <MemberInput member={OTHER_TYPE} choices={choices} />}
       {schema === null ? (
         <Text size="sm" c="dimmed">
-          This field has no column. It groups or presents other fields, or shows the reverse side of a relation.
+          {words.withoutColumn}
         </Text>
       ) : (
         <ColumnMembers {...props} column={schema} />
@@ -167,7 +171,7 @@ function Variant({ type, column }: { type: string; column: ColumnSchema }) {
   if (variants.length < 2) return null;
   return (
     <NativeSelect
-      label="Column type"
+      label={words.columnType}
       data={[...variants]}
       value={column.data_type}
       onChange={(event) => setValue('schema', columnOfType(column, event.currentTarget.value))}
@@ -195,7 +199,7 @@ function ColumnMembers({ column, before, head, collection, choices }: ColumnPart
       ))}
       <div>
         <Text size="sm" fw={500} mb={4}>
-          Column definition
+          {words.columnDefinition}
         </Text>
         <div className={classes.made} data-testid="made">
           {before?.schema && columnText(before.field, before.schema) !== columnText(name, column) && (
@@ -258,8 +262,8 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
     <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel}>
       {isNew && (
         <TextInput
-          label="Name"
-          description="Name of the field and of its column"
+          label={words.name}
+          description={words.nameHelp}
           data-autofocus
           autoComplete="off"
           spellCheck={false}
@@ -269,7 +273,7 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
       )}
       <Sections sections={FIELD_SECTIONS} choices={choices} open={open} onOpen={setOpen}>
         <Accordion.Item value="Column">
-          <Accordion.Control>Type and column</Accordion.Control>
+          <Accordion.Control>{words.typeAndColumn}</Accordion.Control>
           <Accordion.Panel>
             <ColumnPart before={isNew ? null : document} head={head} collection={collection} choices={choices} />
           </Accordion.Panel>
@@ -285,8 +289,8 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
  * @returns an empty object if the name is set and free
  */
 export function nameFault(name: string, taken: readonly string[], member = 'field'): Record<string, string> {
-  if (name.trim() === '') return { [member]: 'Enter a name.' };
-  return taken.includes(name) ? { [member]: `Field ${JSON.stringify(name)} already exists.` } : {};
+  if (name.trim() === '') return { [member]: messages.common.enterName };
+  return taken.includes(name) ? { [member]: messages.common.fieldExists(name) } : {};
 }
 
 /* The inputs for the rows without a value, inside the form of a field that becomes required. */
@@ -327,8 +331,8 @@ function fromInputs(values: Values, head: Field | null): Backfill | null {
 function backfillFaults(values: Values, head: Field | null): Record<string, string> {
   if (!becomesRequired(values.schema, head)) return {};
   const { source, value, field } = values.backfill;
-  if (source === 'value' && (value === null || value === '')) return { 'backfill.value': 'Enter a value.' };
-  return needsField(source) && field === '' ? { 'backfill.field': 'Choose a field.' } : {};
+  if (source === 'value' && (value === null || value === '')) return { 'backfill.value': backfillWords.enterValue };
+  return needsField(source) && field === '' ? { 'backfill.field': backfillWords.chooseField } : {};
 }
 
 /** True if rows may have no value, although the column needs one after the change. */
@@ -347,15 +351,11 @@ function useHeadField(document: Field, isNew: boolean): { head: Field | null; ba
 }
 
 const EXPRESSIONS = [
-  { value: 'now', label: 'the current time' },
-  { value: 'gen_random_uuid', label: 'a new UUID in each row' },
+  { value: 'now', label: backfillWords.now },
+  { value: 'gen_random_uuid', label: backfillWords.uuid },
 ] as const;
 
-const TEXT_LABELS: Readonly<Record<TextExpression, string>> = {
-  lower: 'another field in lower case',
-  upper: 'another field in upper case',
-  trim: 'another field without surrounding spaces',
-};
+const TEXT_LABELS: Readonly<Record<TextExpression, string>> = backfillWords.expressions;
 
 interface BackfillInputProps {
   head: Field | null;
@@ -388,21 +388,21 @@ function Inputs({
     isText ? TEXT_TYPES.has(schema?.data_type ?? '') : schema?.data_type === column.data_type,
   );
   const ofFields = [
-    { value: 'field', label: 'another field' },
+    { value: 'field', label: backfillWords.field },
     ...(isText ? TEXT_EXPRESSIONS.map((each) => ({ value: each, label: TEXT_LABELS[each] })) : []),
   ];
   const options = [
-    { value: '', label: 'nothing (the change fails if there are any)' },
-    ...(type.startsWith('geometry') ? [] : [{ value: 'value', label: 'a value' }]),
+    { value: '', label: backfillWords.nothing },
+    ...(type.startsWith('geometry') ? [] : [{ value: 'value', label: backfillWords.valueOption }]),
     ...(fitting.length === 0 ? [] : ofFields),
     ...EXPRESSIONS.filter(({ value }) => EXPRESSION_TYPES[value].has(column.data_type)),
   ];
-  const count = rows === null ? '' : `The table has about ${rows.toLocaleString(locale)} rows. `;
-  const which = head === null ? 'All existing rows get it.' : 'Only rows without a value get it.';
+  const count = rows === null ? '' : `${backfillWords.rowCount(rows.toLocaleString(locale))} `;
+  const which = head === null ? backfillWords.allRows : backfillWords.rowsWithout;
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }}>
       <NativeSelect
-        label={head === null ? 'Fill existing rows with' : 'Fill rows without a value with'}
+        label={head === null ? backfillWords.fillAll : backfillWords.fillWithout}
         description={`${count}${which}`}
         data={options}
         value={options.some(({ value }) => value === source.value) ? (source.value as string) : ''}
@@ -426,13 +426,13 @@ function useSources(collection: string, name: string): Field[] {
 
 function ValueInput({ type }: { type: string }) {
   const { field, fieldState } = useController({ name: 'backfill.value' });
-  const common = { label: 'Value', error: fieldState.error?.message, onBlur: field.onBlur, ref: field.ref };
+  const common = { label: backfillWords.value, error: fieldState.error?.message, onBlur: field.onBlur, ref: field.ref };
   const text = textOf(field.value);
   if (type === 'boolean')
     return (
       <NativeSelect
         {...common}
-        data={[{ value: '', label: 'choose' }, 'true', 'false']}
+        data={[{ value: '', label: words.choose }, 'true', 'false']}
         value={text}
         onChange={({ currentTarget: { value } }) => field.onChange(value === '' ? null : value === 'true')}
       />
@@ -451,8 +451,8 @@ function FieldInput({ names }: { names: readonly string[] }) {
   const { field, fieldState } = useController({ name: 'backfill.field' });
   return (
     <NativeSelect
-      label="Field with the values"
-      data={[{ value: '', label: 'choose' }, ...names]}
+      label={backfillWords.fieldWithValues}
+      data={[{ value: '', label: words.choose }, ...names]}
       error={fieldState.error?.message}
       onBlur={field.onBlur}
       ref={field.ref}

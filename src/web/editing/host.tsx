@@ -23,16 +23,19 @@ import { renameCollection, renameField } from '../draft/edits.js';
 import { readKept } from '../shared/browser-storage.js';
 import type { RelationFormProps } from './relation-parts.js';
 import { named } from '../shared/name.js';
+import { messages } from './messages.js';
 import classes from './editor-frame.module.css';
+
+const words = messages.host;
 
 /* The form of a new relation. The user first selects the kind, and then gets the form of that kind with suggested
    names. */
 
 const KINDS = [
-  { value: 'm2o', label: 'Many to one', help: 'Each item references one other item: an article and its author' },
-  { value: 'o2m', label: 'One to many', help: 'Several items reference each item: an author and their articles' },
-  { value: 'm2m', label: 'Many to many', help: 'Through a junction collection: articles and tags' },
-  { value: 'm2a', label: 'Many to any', help: 'Items of several collections: the blocks of a page' },
+  { value: 'm2o', ...words.kinds.m2o },
+  { value: 'o2m', ...words.kinds.o2m },
+  { value: 'm2m', ...words.kinds.m2m },
+  { value: 'm2a', ...words.kinds.m2a },
 ] as const;
 
 type KindName = (typeof KINDS)[number]['value'];
@@ -57,7 +60,7 @@ function RelationForm(props: RelationFormProps) {
     if (whole !== null) void typedKind(whole).then(setTyped);
   }, [whole]);
   const chooser = (
-    <Radio.Group label="Kind" value={kind} onChange={(value) => choose(value)}>
+    <Radio.Group label={words.kind} value={kind} onChange={(value) => choose(value)}>
       <div className={classes.kinds}>
         {KINDS.map(({ value, label, help }) => (
           <Radio.Card key={value} value={value} className={classes.kind ?? ''} aria-label={label}>
@@ -125,7 +128,7 @@ function RenameForm({ collection, field, taken, onDone, onCancel }: RenameFormPr
   return (
     <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel}>
       <TextInput
-        label={`New name of ${from}`}
+        label={words.newName(from)}
         data-autofocus
         autoComplete="off"
         spellCheck={false}
@@ -133,8 +136,7 @@ function RenameForm({ collection, field, taken, onDone, onCancel }: RenameFormPr
         {...form.register('to')}
       />
       <Text size="sm" c="dimmed">
-        The rows do not change. The service updates relations, groups and templates. Applications that use the old name
-        stop working when you apply the change.
+        {words.renameHelp}
       </Text>
     </EditorForm>
   );
@@ -205,7 +207,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   const failed = [ofCollections, ofFields, ofRelations].find(({ error }) => error !== null);
   if (failed?.error) return <ProblemAlert error={failed.error} retry={() => void failed.refetch()} />;
   if (collections === undefined || fields === undefined || relations === undefined)
-    return <LoadingIndicator label="Loading the form" height="60px" />;
+    return <LoadingIndicator label={words.loading} height="60px" />;
   const withoutRemoved = <T extends { mark: string | undefined }>(all: readonly T[]) =>
     all.filter(({ mark }) => mark !== 'removed');
   const own = withoutRemoved(collections).find(({ document }) => document.collection === collection)?.document;
@@ -220,7 +222,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
   const forms: Readonly<Record<EditName, () => ShownForm>> = {
     collection: () => own && { title: named`${collection}`, form: <CollectionForm document={own} onDone={done} /> },
     rename: () => ({
-      title: named`Rename ${collection}`,
+      title: words.rename(collection),
       form: (
         <RenameForm
           collection={collection}
@@ -233,7 +235,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
     }),
     delete: () => own && deletionForm({ part: 'collections', document: own }, () => onClose({ gone: true })),
     'new-field': () => ({
-      title: named`New field in ${collection}`,
+      title: words.newField(collection),
       form: (
         <FieldForm
           document={firstOf(collection, sortAfter(fields))}
@@ -259,7 +261,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
       },
     'rename-field': () =>
       field && {
-        title: named`Rename ${collection}.${of}`,
+        title: words.rename(`${collection}.${of}`),
         form: (
           <RenameForm
             collection={collection}
@@ -272,7 +274,7 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
       },
     'delete-field': () => field && deletionForm({ part: 'fields', document: field }, done),
     'new-relation': () => ({
-      title: named`New relation of ${collection}`,
+      title: words.newRelation(collection),
       form: (
         <RelationForm
           collection={collection}
@@ -284,11 +286,11 @@ export default function EditingHost({ collection, edit, of = '', onClose }: Prop
         />
       ),
     }),
-    relation: () => relation && { title: 'Relation', form: <RelationEditForm document={relation} onDone={done} /> },
+    relation: () => relation && { title: words.relation, form: <RelationEditForm document={relation} onDone={done} /> },
     definitions: () =>
       own?.schema != null
         ? {
-            title: named`Indexes and constraints of ${collection}`,
+            title: words.definitions(collection),
             form: <DefinitionsForm document={own} onDone={done} />,
           }
         : undefined,
@@ -327,8 +329,8 @@ function ShownForm({ name, form, isOwn, onClose }: ShownProps) {
   return (
     <EditorDrawer name={name} title={last.title} onClose={onClose}>
       {form === undefined && (
-        <Caution title="Another user deleted this object" isNews>
-          <Text size="sm">If you save and apply this form, the service creates a new object with the same name.</Text>
+        <Caution title={words.deletedByOther} isNews>
+          <Text size="sm">{words.createsAgain}</Text>
         </Caution>
       )}
       {(form ?? last).form}

@@ -5,6 +5,7 @@ import { ActionIcon, Autocomplete, Button, Group, Input, Stack, TextInput } from
 import { type ReactNode, type Ref, useMemo, useState } from 'react';
 import { Glyph } from '../shared/glyph.js';
 import { locale } from '../shared/language.js';
+import { messages } from './messages.js';
 
 /* The input of a list whose rows consist of texts, such as translations and choices. */
 
@@ -104,10 +105,10 @@ export function NameSearch({ names, value, onChange, error, ...input }: NameSear
   return (
     <Autocomplete
       {...input}
-      error={error ?? (isNothing ? 'No results.' : undefined)}
+      error={error ?? (isNothing ? messages.inputs.noResults : undefined)}
       data={[...names]}
       limit={MOST_FOUND}
-      placeholder={`Search ${names.length.toLocaleString(locale)} names`}
+      placeholder={messages.inputs.searchNames(names.length.toLocaleString(locale))}
       value={text}
       onChange={(typed) => {
         setText(typed);

@@ -26,7 +26,11 @@ import { MaterialIcon } from '../shared/glyph.js';
 import classes from './editor-frame.module.css';
 import type { InterfaceDescription, InterfaceOption } from './interfaces.js';
 import type { Member } from './members.js';
+import { messages } from './messages.js';
 import { RowsInput } from './inputs.js';
+
+const words = messages.options;
+const previewWords = messages.preview;
 
 /** The value of an option, with a member that describes its input. */
 interface OptionInputProps {
@@ -81,7 +85,7 @@ function OptionsOrJson(props: OptionsProps) {
       {isJson ? json : <OptionInputs {...props} />}
       <Switch
         size="xs"
-        label="Edit as JSON"
+        label={words.editAsJson}
         checked={isJson}
         onChange={(event) => setJson(event.currentTarget.checked)}
       />
@@ -147,12 +151,12 @@ function ChoicesInput({ label, value, onChange }: { label: string } & Pick<Optio
         )
       }
       cellsOf={(choice, index) => [
-        { member: 'value', label: `Value ${index + 1}`, placeholder: 'Value', value: shownValue(choice.value) },
-        { member: 'text', label: `Text ${index + 1}`, placeholder: 'Text', value: choice.text },
+        { member: 'value', label: words.valueOf(index + 1), placeholder: words.value, value: shownValue(choice.value) },
+        { member: 'text', label: words.textOf(index + 1), placeholder: words.text, value: choice.text },
       ]}
       added={{ text: '', value: '', more: {} }}
-      addLabel="Add a choice"
-      removeLabelOf={(_choice, index) => `Remove choice ${index + 1}`}
+      addLabel={words.addChoice}
+      removeLabelOf={(_choice, index) => words.removeChoice(index + 1)}
     />
   );
 }
@@ -183,13 +187,13 @@ function choiceTexts({ choices }: Options): string[] {
     .filter(isObject)
     .flatMap(({ text, value }) => [text, value].find((each) => typeof each === 'string' && each !== '') ?? [])
     .map(String);
-  return texts.length > 0 ? texts : ['First choice', 'Second choice'];
+  return texts.length > 0 ? texts : previewWords.choices;
 }
 
 const NUMBER_TYPES: ReadonlySet<string> = new Set(['integer', 'bigInteger', 'float', 'decimal']);
 
 const sampleText = (type: string): string =>
-  NUMBER_TYPES.has(type) ? '42' : type === 'uuid' ? '6f1e0c1a-52f0-4a8c-9c1b-0d3f6a1b2c3d' : 'Sample text';
+  NUMBER_TYPES.has(type) ? '42' : type === 'uuid' ? '6f1e0c1a-52f0-4a8c-9c1b-0d3f6a1b2c3d' : previewWords.text;
 
 const sampleTime = (type: string, { options }: Sample): string => {
   const time = options['includeSeconds'] === true ? '09:30:15' : '09:30';
@@ -203,7 +207,7 @@ const Plain = ({ options, type }: Sample) => {
   const placeholder = textOf(options, 'placeholder');
   return (
     <TextInput
-      aria-label="Preview"
+      aria-label={previewWords.preview}
       readOnly
       type={options['masked'] === true ? 'password' : 'text'}
       placeholder={placeholder}
@@ -215,12 +219,12 @@ const Plain = ({ options, type }: Sample) => {
 };
 
 const LongText = ({ options }: Sample) => (
-  <Textarea aria-label="Preview" readOnly rows={2} placeholder={textOf(options, 'placeholder')} />
+  <Textarea aria-label={previewWords.preview} readOnly rows={2} placeholder={textOf(options, 'placeholder')} />
 );
 
 const Dropdown = ({ options }: Sample) => (
   <NativeSelect
-    aria-label="Preview"
+    aria-label={previewWords.preview}
     data={[...(options['allowNone'] === true ? ['—'] : []), ...choiceTexts(options)]}
     leftSection={iconOf(options, 'icon')}
   />
@@ -243,16 +247,18 @@ const INTERFACES: Readonly<Record<string, (sample: Sample) => ReactElement>> = {
   'input-rich-text-html': LongText,
   'input-rich-text-md': LongText,
   'input-code': LongText,
-  boolean: ({ options }) => <Checkbox readOnly checked label={textOf(options, 'label') || 'Enabled'} />,
-  datetime: (sample) => <TextInput aria-label="Preview" readOnly value={sampleTime(sample.type, sample)} />,
+  boolean: ({ options }) => <Checkbox readOnly checked label={textOf(options, 'label') || previewWords.enabled} />,
+  datetime: (sample) => (
+    <TextInput aria-label={previewWords.preview} readOnly value={sampleTime(sample.type, sample)} />
+  ),
   numeric: ({ options }) => (
-    <NumberInput aria-label="Preview" readOnly value={42} placeholder={textOf(options, 'placeholder')} />
+    <NumberInput aria-label={previewWords.preview} readOnly value={42} placeholder={textOf(options, 'placeholder')} />
   ),
   slider: ({ options }) => {
     const [min, max] = [numberOf(options, 'minValue', 0), numberOf(options, 'maxValue', 100)];
     return (
       <Slider
-        thumbLabel="Preview"
+        thumbLabel={previewWords.preview}
         min={min}
         max={max}
         step={numberOf(options, 'stepInterval', 1)}
@@ -263,7 +269,7 @@ const INTERFACES: Readonly<Record<string, (sample: Sample) => ReactElement>> = {
   },
   tags: ({ options: { presets } }) => (
     <Group gap={6}>
-      {(Array.isArray(presets) && presets.length > 0 ? presets.map(String) : ['tag', 'other tag']).map((tag) => (
+      {(Array.isArray(presets) && presets.length > 0 ? presets.map(String) : previewWords.tags).map((tag) => (
         <Chip key={tag} size="xs" checked={false}>
           {tag}
         </Chip>
@@ -282,12 +288,12 @@ const INTERFACES: Readonly<Record<string, (sample: Sample) => ReactElement>> = {
   ),
   'presentation-divider': ({ options }) => (
     <Divider
-      label={textOf(options, 'title') || 'Title'}
+      label={textOf(options, 'title') || previewWords.title}
       labelPosition="left"
       color={textOf(options, 'color') || 'gray'}
     />
   ),
-  'presentation-notice': ({ options }) => <Alert>{textOf(options, 'text') || 'Notice text'}</Alert>,
+  'presentation-notice': ({ options }) => <Alert>{textOf(options, 'text') || previewWords.notice}</Alert>,
 };
 
 const Formatted = ({ options, type }: Sample) => (
@@ -310,11 +316,11 @@ const DISPLAYS: Readonly<Record<string, (sample: Sample) => ReactElement>> = {
   'formatted-value': Formatted,
   boolean: ({ options }) => (
     <Text size="sm">
-      {textOf(options, 'labelOn') || 'Yes'}, {textOf(options, 'labelOff') || 'No'}
+      {textOf(options, 'labelOn') || previewWords.yes}, {textOf(options, 'labelOff') || previewWords.no}
     </Text>
   ),
   datetime: (sample) => (
-    <Text size="sm">{sample.options['relative'] === true ? '3 days ago' : sampleTime(sample.type, sample)}</Text>
+    <Text size="sm">{sample.options['relative'] === true ? previewWords.ago : sampleTime(sample.type, sample)}</Text>
   ),
   labels: ({ options }) => (
     <Group gap={6}>
@@ -343,7 +349,7 @@ function FieldPreview({ chosen, kind, options }: FieldPreviewProps) {
   return (
     <div>
       <Text size="xs" c="dimmed" mb={4}>
-        {kind === 'interface' ? 'Preview in the form of an item' : 'Preview in a list'}
+        {kind === 'interface' ? previewWords.inForm : previewWords.inList}
       </Text>
       <div className={classes.preview} inert data-testid={`${kind}-preview`}>
         <Preview options={isObject(options) ? options : {}} type={type} />

@@ -1,4 +1,5 @@
 /* The interfaces and displays of Directus, with the options that each has. */
+import { memberText } from './members.js';
 
 export interface InterfaceOption {
   name: string;
@@ -16,9 +17,16 @@ export interface InterfaceDescription {
 
 type Kind = InterfaceOption['kind'];
 
-const option = (name: string, label: string, kind: Kind = 'text'): InterfaceOption => ({ name, label, kind });
+const option = (name: string, label: string, kind: Kind = 'text'): InterfaceOption => ({
+  name,
+  label: memberText(label),
+  kind,
+});
 
-const flagThatIsOn = (name: string, label: string): InterfaceOption => ({ name, label, kind: 'flag', isOn: true });
+const flagThatIsOn = (name: string, label: string): InterfaceOption => ({
+  ...option(name, label, 'flag'),
+  isOn: true,
+});
 
 const PLACEHOLDER = option('placeholder', 'Placeholder');
 const ICONS = [option('iconLeft', 'Icon on the left', 'icon'), option('iconRight', 'Icon on the right', 'icon')];
@@ -50,7 +58,10 @@ const DEFAULT_LANGUAGE = option('defaultLanguage', 'Default language');
 const SWITCH_ICONS = [option('iconOn', 'Icon if on', 'icon'), option('iconOff', 'Icon if off', 'icon')];
 const SWITCH_COLORS = [option('colorOn', 'Color if on', 'color'), option('colorOff', 'Color if off', 'color')];
 
-const described = (label: string, ...options: readonly InterfaceOption[]): InterfaceDescription => ({ label, options });
+const described = (label: string, ...options: readonly InterfaceOption[]): InterfaceDescription => ({
+  label: memberText(label),
+  options,
+});
 
 export const INTERFACES: Readonly<Record<string, InterfaceDescription>> = {
   input: described(

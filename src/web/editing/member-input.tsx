@@ -25,6 +25,9 @@ import type { InputKind } from '../../schema/model/model.js';
 import { MaterialIcon } from '../shared/glyph.js';
 import { MOST_LISTED, NameSearch, RowsInput } from './inputs.js';
 import { isObject } from '../../kernel/json.js';
+import { messages } from './messages.js';
+
+const words = messages.inputs;
 
 /** Maximum number of icons shown at once, because each is a separate file. */
 const MOST = 24;
@@ -44,7 +47,7 @@ function IconInput({ member, value, onChange, onBlur, ref, error }: InputProps) 
     <Autocomplete
       ref={ref}
       label={member.label}
-      description="Name of a Material Symbol: article, shopping_cart, person …"
+      description={words.iconHelp}
       error={error}
       onBlur={onBlur}
       leftSection={<MaterialIcon name={name === '' ? null : name} otherwise={searchIcon} />}
@@ -118,12 +121,12 @@ function TranslationsInput({ member, value, onChange, error }: InputProps) {
       rows={rowsOf(value)}
       onChange={(rows) => onChange(valueOf(rows, isObject(value)))}
       cellsOf={({ language, translation }) => [
-        { member: 'language', label: 'Language', placeholder: 'de-DE', width: 110, value: language },
-        { member: 'translation', label: `Name in ${language || 'this language'}`, value: translation },
+        { member: 'language', label: words.language, placeholder: 'de-DE', width: 110, value: language },
+        { member: 'translation', label: words.nameIn(language), value: translation },
       ]}
       added={{ language: '', translation: '', more: {} }}
-      addLabel="Add a language"
-      removeLabelOf={({ language }) => `Remove ${language}`}
+      addLabel={words.addLanguage}
+      removeLabelOf={({ language }) => words.removeLanguage(language)}
     />
   );
 }
@@ -411,7 +414,7 @@ function Color(props: InputProps) {
       swatches={SWATCHES}
       swatchesPerRow={9}
       popoverProps={{ withinPortal: false }}
-      eyeDropperButtonProps={{ 'aria-label': 'Pick a color from the screen' }}
+      eyeDropperButtonProps={{ 'aria-label': words.pickColor }}
       value={asString(props.value)}
       onChange={(value) => props.onChange(emptyToNull(value))}
     />

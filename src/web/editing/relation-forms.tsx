@@ -29,6 +29,9 @@ import { FOREIGN_KEY_MEMBERS, memberAt, RELATION_MEMBERS } from './members.js';
 import { Members } from './sections.js';
 import { useDraftedFields } from '../draft/store.js';
 import { locale } from '../shared/language.js';
+import { messages } from './messages.js';
+
+const words = messages.relation;
 
 /* Many-to-any: a junction whose rows contain the key and the collection of an item. */
 
@@ -62,8 +65,8 @@ export function ManyToAnyForm({ collection, names, chooser, onDone }: RelationFo
     },
     resolver: createResolver({}, (values) => ({
       ...namesFaults(values as never, NEEDED),
-      ...(values.allowed.length === 0 && { allowed: 'Choose at least one collection.' }),
-      ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
+      ...(values.allowed.length === 0 && { allowed: words.chooseCollection }),
+      ...(names.taken.has(values.junction) && { junction: messages.common.collectionExists(values.junction) }),
     })),
   });
   const own = useKeyColumn(collection);
@@ -89,15 +92,15 @@ export function ManyToAnyForm({ collection, names, chooser, onDone }: RelationFo
           />
         )}
       />
-      <NameInput name="field" label="Field name" help="An alias field without a column" />
-      <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
+      <NameInput name="field" label={words.fieldName} help={words.aliasHelp} />
+      <NameInput name="junction" label={words.junction} help={words.junctionHelp} />
       <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
-        <NameInput name="ownKey" label="Foreign key to this collection" />
-        <NameInput name="sort" label="Sort field" />
-        <NameInput name="item" label="Item field" />
-        <NameInput name="itemCollection" label="Collection field" />
+        <NameInput name="ownKey" label={words.ownKey} />
+        <NameInput name="sort" label={words.sortField} />
+        <NameInput name="item" label={words.itemField} />
+        <NameInput name="itemCollection" label={words.collectionField} />
       </SimpleGrid>
-      <OnDelete label={`When an item of ${collection} is deleted`} />
+      <OnDelete label={words.onDelete(collection)} />
       <KeyProblem collection={collection} />
     </EditorForm>
   );
@@ -120,13 +123,13 @@ function Allowed({ names, value, error, onChange }: AllowedProps) {
   // Selected names stay visible.
   const shown = [...new Set([...value, ...fitting.slice(0, MOST_SHOWN)])];
   return (
-    <Checkbox.Group label="Related collections" error={error} value={value} onChange={onChange}>
+    <Checkbox.Group label={words.relatedCollections} error={error} value={value} onChange={onChange}>
       {isLong && (
         <TextInput
           mt={6}
           size="xs"
-          aria-label="Search related collections"
-          placeholder={`Search ${names.length.toLocaleString(locale)} collections`}
+          aria-label={words.searchRelated}
+          placeholder={words.searchCollections(names.length.toLocaleString(locale))}
           value={filter}
           onChange={(event) => setFilter(event.currentTarget.value)}
         />
@@ -138,7 +141,7 @@ function Allowed({ names, value, error, onChange }: AllowedProps) {
       </Stack>
       {fitting.length > MOST_SHOWN && (
         <Text size="xs" c="dimmed" mt={4}>
-          and {(fitting.length - MOST_SHOWN).toLocaleString(locale)} more
+          {words.more((fitting.length - MOST_SHOWN).toLocaleString(locale))}
         </Text>
       )}
     </Checkbox.Group>
@@ -174,13 +177,13 @@ export function RelationEditForm({ document, onDone }: { document: NewRelation; 
   return (
     <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onDone}>
       <Text size="sm" c="dimmed">
-        {many}.{field} references {one ?? 'one of several collections'}.
+        {one === null ? words.referencesSeveral(`${many}.${field}`) : words.references(`${many}.${field}`, one)}
       </Text>
       <Members members={members} choices={choices} />
       {one !== null && (
         <Checkbox
-          label="Enforce with a foreign key"
-          description="PostgreSQL rejects values without a matching item"
+          label={words.enforce}
+          description={words.enforceHelp}
           checked={key !== null}
           onChange={(event) =>
             form.setValue('schema', event.currentTarget.checked ? (document.schema ?? FOREIGN_KEY_DEFAULTS) : null)
@@ -231,7 +234,7 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
     },
     resolver: createResolver({}, (values) => ({
       ...namesFaults(values as never, MANY_TO_MANY_NEEDED),
-      ...(names.taken.has(values.junction) && { junction: `Collection "${values.junction}" already exists.` }),
+      ...(names.taken.has(values.junction) && { junction: messages.common.collectionExists(values.junction) }),
     })),
   });
   const other = useWatch({ control: form.control, name: 'other' });
@@ -263,20 +266,16 @@ export function ManyToManyForm({ collection, names, chooser, onDone }: RelationF
       isReady={own !== undefined && (other === '' || there !== undefined)}
     >
       {chooser}
-      <NameSelect name="other" label="Related collection" options={names.collections} onChoose={suggest} />
-      <NameInput name="field" label="Field name" help="An alias field without a column" />
-      <NameInput
-        name="otherField"
-        label="Reverse field"
-        help="An alias field in the related collection. Leave empty for none."
-      />
-      <NameInput name="junction" label="Junction collection" help="A new hidden collection" />
+      <NameSelect name="other" label={words.related} options={names.collections} onChoose={suggest} />
+      <NameInput name="field" label={words.fieldName} help={words.aliasHelp} />
+      <NameInput name="otherField" label={words.reverseField} help={words.reverseFieldHelp} />
+      <NameInput name="junction" label={words.junction} help={words.junctionHelp} />
       <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
-        <NameInput name="ownKey" label="Foreign key to this collection" />
-        <NameInput name="otherKey" label="Foreign key to the related collection" />
+        <NameInput name="ownKey" label={words.ownKey} />
+        <NameInput name="otherKey" label={words.otherKey} />
       </SimpleGrid>
-      <NameInput name="sort" label="Sort field" help="Leave empty for none." />
-      <OnDelete label="When an item of either collection is deleted" />
+      <NameInput name="sort" label={words.sortField} help={words.optional} />
+      <OnDelete label={words.onDeleteEither} />
       <KeyProblem collection={collection} />
       {other !== collection && <KeyProblem collection={other} />}
     </EditorForm>
@@ -356,22 +355,21 @@ interface InputsProps {
 
 function Inputs({ isHere, one, other, options, onChoose }: InputsProps) {
   const { register } = useFormContext();
-  const there = other === '' ? 'the related collection' : other;
   return (
     <>
-      <NameSelect name="other" label={'Related collection'} options={options} onChoose={onChoose} />
+      <NameSelect name="other" label={words.related} options={options} onChoose={onChoose} />
       <NameInput
         name="field"
-        label={isHere ? 'Field name' : `Foreign key field in ${there}`}
-        help="An existing field is reused. Otherwise the service creates one with the type of the primary key."
+        label={isHere ? words.fieldName : other === '' ? words.keyFieldInRelated : words.keyFieldIn(other)}
+        help={words.keyFieldHelp}
       />
       <NameInput
         name="alias"
-        label={isHere ? `Reverse field in ${there}` : 'Field name'}
-        {...(isHere && { help: 'An alias field. Leave empty for none.' })}
+        label={!isHere ? words.fieldName : other === '' ? words.reverseFieldInRelated : words.reverseFieldIn(other)}
+        {...(isHere && { help: words.optionalAliasHelp })}
       />
-      <OnDelete label={`When an item of ${one === '' ? 'the related collection' : one} is deleted`} />
-      <Checkbox label="Required" {...register('required')} />
+      <OnDelete label={one === '' ? words.onDeleteRelated : words.onDelete(one)} />
+      <Checkbox label={messages.common.required} {...register('required')} />
     </>
   );
 }

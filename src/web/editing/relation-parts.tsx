@@ -5,6 +5,9 @@ import { MOST_LISTED, NameSearch } from './inputs.js';
 import { useDraftedFields } from '../draft/store.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import type { KeyColumn } from './relations.js';
+import { messages } from './messages.js';
+
+const words = messages.relation;
 
 /**
  * Returns the key column of a collection. Undefined until it is known. Null if the collection has no single-column key,
@@ -28,7 +31,7 @@ export function KeyProblem({ collection }: { collection: string | null }) {
   if (chosen === null || key !== null) return null;
   return (
     <Text size="sm" c="red" role="alert">
-      {chosen} has no single-column primary key, so relations cannot reference it.
+      {words.noKey(chosen)}
     </Text>
   );
 }
@@ -54,7 +57,7 @@ export function namesFaults(
   needed: readonly string[],
 ): Record<string, string> {
   return Object.fromEntries(
-    needed.filter((name) => (names[name] ?? '').trim() === '').map((name) => [name, 'Enter a name.']),
+    needed.filter((name) => (names[name] ?? '').trim() === '').map((name) => [name, messages.common.enterName]),
   );
 }
 
@@ -118,7 +121,7 @@ function NameList({ name, label, options, onChoose }: SelectProps) {
   return (
     <NativeSelect
       label={label}
-      data={[{ value: '', label: 'Choose …' }, ...options.map((option) => ({ value: option, label: option }))]}
+      data={[{ value: '', label: words.choose }, ...options.map((option) => ({ value: option, label: option }))]}
       error={getFieldState(name, formState).error?.message}
       {...register(name, { onChange: (event: { target: { value: string } }) => onChoose?.(event.target.value) })}
     />
@@ -133,16 +136,8 @@ export function OnDelete({ label }: { label: string }) {
   return (
     <NativeSelect
       label={label}
-      data={REFERENTIAL_ACTIONS.map((value) => ({ value, label: EFFECTS[value] }))}
+      data={REFERENTIAL_ACTIONS.map((value) => ({ value, label: words.effects[value] }))}
       {...register('onDelete')}
     />
   );
 }
-
-const EFFECTS = {
-  'NO ACTION': 'Reject the deletion (no action)',
-  'SET NULL': 'Set the foreign key to null (set null)',
-  'SET DEFAULT': 'Set the foreign key to its default (set default)',
-  CASCADE: 'Delete the row too (cascade)',
-  RESTRICT: 'Reject the deletion immediately (restrict)',
-} as const;

@@ -1,7 +1,7 @@
 import { Accordion, SimpleGrid, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useFormState } from 'react-hook-form';
-import type { Member, Section } from './members.js';
+import { memberText, type Member, type Section } from './members.js';
 import { type Choices, MemberInput } from './member-input.js';
 
 interface Props {
@@ -27,7 +27,7 @@ export function Sections({ sections, choices, open, onOpen, children }: Props) {
       {children}
       {sections.map(({ title, members }) => (
         <Accordion.Item key={title} value={idOf(title)}>
-          <Accordion.Control>{title}</Accordion.Control>
+          <Accordion.Control>{memberText(title)}</Accordion.Control>
           <Accordion.Panel>
             <Members members={members} choices={choices} />
           </Accordion.Panel>

@@ -3,6 +3,8 @@
  * time. A closing page stores pending writes synchronously in another storage, where the next page finds them.
  */
 import { createStore, del, delMany, get, keys, set } from 'idb-keyval';
+import { useSyncExternalStore } from 'react';
+import { currentUserId } from '../service/session.js';
 
 const store = createStore('dps', 'kept');
 /** Milliseconds after which a browser that does not respond counts as one without storage. */
@@ -95,3 +97,28 @@ addEventListener('pagehide', () => {
     }
   }
 });
+
+/* Small values for a user in localStorage. Their names contain the id of the user, so they are deleted with drafts. */
+
+const listeners = new Set<() => void>();
+
+const keyOf = (name: string): string => `dps.${name}.${currentUserId()}`;
+
+export function storeValue(name: string, value: string): void {
+  localStorage.setItem(keyOf(name), value);
+  for (const listener of listeners) listener();
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  // Other tabs of this browser.
+  addEventListener('storage', listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener('storage', listener);
+  };
+}
+
+/** Null if nothing is stored. */
+export const useStored = (name: string): string | null =>
+  useSyncExternalStore(listen, () => localStorage.getItem(keyOf(name)));

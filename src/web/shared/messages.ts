@@ -133,6 +133,7 @@ export const messages = inLanguage(
       recorded: 'Recorded with the change',
     },
     page: {
+      apiTabs: { label: 'API pages', reference: 'Reference', guides: 'Guides' },
       notFound: 'Page not found',
       mistyped: 'The address may be mistyped or belong to another release.',
       openSchema: 'Open the schema',
@@ -293,6 +294,7 @@ export const messages = inLanguage(
       recorded: 'Wird mit der Änderung gespeichert',
     },
     page: {
+      apiTabs: { label: 'Seiten der API', reference: 'Referenz', guides: 'Anleitungen' },
       notFound: 'Seite nicht gefunden',
       mistyped: 'Die Adresse enthält vielleicht einen Tippfehler oder gehört zu einer anderen Version.',
       openSchema: 'Schema öffnen',

@@ -101,3 +101,15 @@ export function LinkTabs({ tabs, label }: { tabs: readonly LinkTab[]; label: str
     </nav>
   );
 }
+
+/** Shows the tabs. On the page of a guide, the tab of the guides links to that guide. */
+export function ReferenceTabs() {
+  const pathname = useLocation({ select: (location) => location.pathname });
+  // Each guide has its own address, so the tab must link to the guide that is open.
+  const guides = pathname.startsWith('/docs') ? pathname : '/docs';
+  const tabs = [
+    { to: '/api', label: messages.page.apiTabs.reference },
+    { to: guides, label: messages.page.apiTabs.guides },
+  ];
+  return <LinkTabs tabs={tabs} label={messages.page.apiTabs.label} />;
+}

@@ -6,7 +6,17 @@ import type { z } from 'zod';
 import { checksOf } from '../../../src/schema/normal-form/checks.js';
 import * as model from '../../../src/schema/model/model.js';
 import { FOLD_FORMAT, OMITTED } from '../../../src/reads/stored-folds.js';
-import { COLLECTION_SECTIONS, FIELD_SECTIONS } from '../../../src/web/editing/members.js';
+import { DISPLAYS, INTERFACES } from '../../../src/web/editing/interfaces.js';
+import {
+  COLLECTION_SECTIONS,
+  COLUMN_FLAGS,
+  COLUMN_TEXTS,
+  COLUMN_TYPE,
+  FIELD_SECTIONS,
+  FOREIGN_KEY_MEMBERS,
+  GERMAN,
+  RELATION_MEMBERS,
+} from '../../../src/web/editing/members.js';
 import { documentOfRoutes } from '../../support/openapi.js';
 
 const SRC = join(import.meta.dirname, '../../../src');
@@ -42,6 +52,23 @@ describe('the description of a document', () => {
     const paths = (document: z.ZodObject) => membersOf(document).map((name) => `meta.${name}`);
     expect(inputs(COLLECTION_SECTIONS)).to.have.members(paths(collectionMeta));
     expect(inputs(FIELD_SECTIONS)).to.have.members(paths(fieldMeta));
+  });
+
+  it('has a German text for each English text that the forms of the app show', () => {
+    const sections = [...COLLECTION_SECTIONS, ...FIELD_SECTIONS];
+    const columns = [...COLUMN_TYPE, ...COLUMN_FLAGS, ...COLUMN_TEXTS, ...RELATION_MEMBERS, ...FOREIGN_KEY_MEMBERS];
+    const members = [...sections.flatMap((section) => section.members), ...columns];
+    const described = [...Object.values(INTERFACES), ...Object.values(DISPLAYS)];
+    const texts = [
+      ...sections.map(({ title }) => title),
+      ...members.flatMap(({ label, help = label, options = [] }) => [
+        label,
+        help,
+        ...options.flatMap((each) => (typeof each === 'string' ? [] : [each.label])),
+      ]),
+      ...described.flatMap(({ label, options }) => [label, ...options.map((each) => each.label)]),
+    ];
+    expect(Object.keys(GERMAN)).to.have.members([...new Set(texts)]);
   });
 
   it('is the description of the API, in the order of responses', () => {

@@ -13,8 +13,9 @@ import {
   removeUser,
   unlinkIdentity,
   createToken,
+  invitationLink,
+  readProviders,
 } from '../../service/account-queries.js';
-import { invitationLink, readProviders } from '../../service/invitation.js';
 import { ServiceError } from '../../service/send.js';
 import { currentUserId } from '../../service/session.js';
 import type { NewScope, Role, User } from '../../service/types.js';
@@ -23,12 +24,20 @@ import { Name } from '../../shared/name.js';
 import { NewPasswordInput, generatePassword } from '../../shared/password.js';
 import { ProblemAlert } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
+import { messages } from './messages.js';
+
+const words = messages.dialog;
 
 const ROLES = [
-  { value: 'admin', label: 'admin: everything' },
-  { value: 'auditor', label: 'auditor: reads everything, changes nothing' },
-  { value: 'author', label: 'author: proposes changes, applies none' },
-  { value: 'reader', label: 'reader: reads the schema' },
+  { value: 'admin', label: words.roles.admin },
+  { value: 'auditor', label: words.roles.auditor },
+  { value: 'author', label: words.roles.author },
+  { value: 'reader', label: words.roles.reader },
+];
+
+const STATUSES = [
+  { value: 'active', label: words.statuses.active },
+  { value: 'suspended', label: words.statuses.suspended },
 ];
 
 const EMPTY: UserInput = { email: '', name: '', role: 'reader', status: 'active', password: '' };
@@ -47,8 +56,8 @@ export function UserDialog({ user, isInviting = false, onClose }: UserDialogProp
       opened
       closeOnClickOutside={false}
       onClose={onClose}
-      title={user === null ? 'New user' : user.name}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={user === null ? messages.page.newUser : user.name}
+      closeButtonProps={{ 'aria-label': messages.page.close }}
     >
       <UserForm user={user} isInviting={isInviting} onDone={onClose} />
     </Modal>
@@ -111,8 +120,8 @@ function UserForm({ user, isInviting, onDone }: UserFormProps) {
         />
         {mayInvite && (
           <Checkbox
-            label="Create an invitation link"
-            description="The user chooses a password with the link within 7 days. A former password becomes invalid, and all sessions end."
+            label={words.createLink}
+            description={words.createLinkHelp}
             checked={isInvited}
             onChange={(event) => setChosen(event.currentTarget.checked)}
           />
@@ -122,7 +131,7 @@ function UserForm({ user, isInviting, onDone }: UserFormProps) {
         <Group justify="space-between" align="flex-end">
           {user === null ? <span /> : <Remove user={user} onDone={onDone} />}
           <SteadyButton type="submit" loading={save.isPending}>
-            {user === null ? 'Create user' : 'Save'}
+            {user === null ? words.createUser : words.save}
           </SteadyButton>
         </Group>
       </Stack>
@@ -151,18 +160,11 @@ function InvitationLink({ link, user: { email, invitation_expires_at: until }, o
   return (
     <Stack>
       <Text size="sm">
-        Send this link to <Name of={email} />. Whoever opens it first can choose the password, so send it only to this
-        person. A new link or password makes it invalid.
-        {until !== null && (
-          <>
-            {' '}
-            It expires on <Time at={until} as="day" />.
-          </>
-        )}
+        {words.sendLink(<Name of={email} />)} {until !== null && words.linkExpires(<Time at={until} as="day" />)}
       </Text>
       <ShownOnce secret={link} name="link" />
       <Group justify="flex-end">
-        <Button onClick={onDone}>Done</Button>
+        <Button onClick={onDone}>{words.done}</Button>
       </Group>
     </Stack>
   );
@@ -181,7 +183,7 @@ function Boxes({ input: { email, name, role, status, password }, isNew, isInvite
   return (
     <>
       <TextInput
-        label="E-mail"
+        label={words.email}
         type="email"
         required
         withAsterisk={false}
@@ -191,14 +193,14 @@ function Boxes({ input: { email, name, role, status, password }, isNew, isInvite
         onChange={(event) => onChange({ email: event.currentTarget.value })}
       />
       <TextInput
-        label="Name"
+        label={words.name}
         placeholder={email}
         value={name}
         error={at('name')}
         onChange={(event) => onChange({ name: event.currentTarget.value })}
       />
       <NativeSelect
-        label="Role"
+        label={words.role}
         data={ROLES}
         value={role}
         error={at('role')}
@@ -206,12 +208,8 @@ function Boxes({ input: { email, name, role, status, password }, isNew, isInvite
       />
       {!isInvited && (
         <NewPasswordInput
-          label="Password"
-          description={
-            isNew
-              ? 'Optional. Without a password, the user signs in with API tokens only.'
-              : 'Leave it empty to keep the password. A new one ends all sessions of the user.'
-          }
+          label={words.password}
+          description={isNew ? words.newPasswordHelp : words.passwordHelp}
           value={password}
           error={at('password')}
           onChange={(changed) => onChange({ password: changed })}
@@ -219,8 +217,8 @@ function Boxes({ input: { email, name, role, status, password }, isNew, isInvite
       )}
       {!isNew && (
         <NativeSelect
-          label="Status"
-          data={['active', 'suspended']}
+          label={words.status}
+          data={STATUSES}
           value={status}
           error={at('status')}
           onChange={(event) => onChange({ status: event.currentTarget.value as User['status'] })}
@@ -237,15 +235,15 @@ function Identities({ user }: { user: User }) {
   const unlink = useMutation({ mutationFn: (id: string) => unlinkIdentity(user.id, id), onSuccess: readAgain });
   if (identities.data === undefined || identities.data.length === 0) return null;
   return (
-    <Stack gap="xs" role="group" aria-label="Identities">
+    <Stack gap="xs" role="group" aria-label={words.identities}>
       {identities.data.map(({ id, issuer, subject }) => (
         <Group key={id} justify="space-between" wrap="nowrap">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            Signs in as {subject} at {issuer}
+            {words.signsInAs(subject, issuer)}
           </Text>
           <ConfirmButton
-            label="Unlink"
-            sure="Yes, unlink"
+            label={words.unlink}
+            sure={words.confirmUnlink}
             loading={unlink.isPending}
             onConfirm={() => unlink.mutate(id)}
           />
@@ -266,19 +264,15 @@ function Remove({ user, onDone }: { user: User; onDone: () => void }) {
   return (
     <Stack gap="xs" align="flex-start">
       <Checkbox
-        label="Erase personal data in the event log"
-        description={
-          isErasing
-            ? `Permanently erases the name, reasons, addresses and user agents of ${user.name} from all events. The events stay, with the id of the user. Older exports and backups still contain the data.`
-            : undefined
-        }
+        label={words.erase}
+        description={isErasing ? words.eraseHelp(user.name) : undefined}
         checked={isErasing}
         onChange={(event) => setErasing(event.currentTarget.checked)}
       />
       <ConfirmButton
         key={String(isErasing)}
-        label={isErasing ? 'Delete and erase' : 'Delete'}
-        sure={isErasing ? 'Yes, delete and erase' : 'Yes, delete user'}
+        label={isErasing ? words.deleteAndErase : words.delete}
+        sure={isErasing ? words.confirmDeleteAndErase : words.confirmDelete}
         loading={remove.isPending}
         onConfirm={() => remove.mutate(undefined, { onSuccess: onDone })}
       />
@@ -289,10 +283,10 @@ function Remove({ user, onDone }: { user: User; onDone: () => void }) {
 const DAY = 24 * 60 * 60 * 1000;
 
 const LASTS = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
-  { value: '', label: 'Never' },
+  { value: '30', label: messages.tokens.days(30) },
+  { value: '90', label: messages.tokens.days(90) },
+  { value: '365', label: messages.tokens.year },
+  { value: '', label: messages.tokens.never },
 ];
 
 /** The form for a new API token. The token is shown once, after it was created. */
@@ -324,7 +318,7 @@ export function NewToken({ user }: { user: User }) {
     <form onSubmit={submit}>
       <Group align="flex-end" gap="sm">
         <TextInput
-          label="Name of a new token"
+          label={messages.tokens.name}
           required
           withAsterisk={false}
           flex={1}
@@ -332,15 +326,15 @@ export function NewToken({ user }: { user: User }) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <NativeSelect
-          label="Expires"
+          label={messages.tokens.expires}
           data={LASTS}
           value={days}
           onChange={(event) => setDays(event.currentTarget.value)}
         />
       </Group>
       <Checkbox.Group
-        label="Actions"
-        description="Without a selection, the token may do everything that its user may do."
+        label={messages.tokens.actions}
+        description={messages.tokens.actionsHelp}
         mt="sm"
         value={actions}
         onChange={(chosen) => setActions(chosen)}
@@ -352,23 +346,23 @@ export function NewToken({ user }: { user: User }) {
         </Group>
       </Checkbox.Group>
       <TextInput
-        label="Collections"
-        description="Names of collections, or patterns, that the token is limited to, separated by commas. Empty: all."
+        label={messages.tokens.collections}
+        description={messages.tokens.collectionsHelp}
         placeholder="shop_*"
         mt="sm"
         value={collections}
         onChange={(event) => setCollections(event.currentTarget.value)}
       />
       <TextInput
-        label="Networks"
-        description="Addresses and networks that may use the token, separated by commas. Empty: all."
+        label={messages.tokens.networks}
+        description={messages.tokens.networksHelp}
         placeholder="10.0.0.0/8"
         mt="sm"
         value={networks}
         onChange={(event) => setNetworks(event.currentTarget.value)}
       />
       <SteadyButton type="submit" mt="sm" fullWidth loading={make.isPending}>
-        Create token
+        {messages.tokens.create}
       </SteadyButton>
       {make.error !== null && <ProblemAlert error={make.error} />}
       {make.data && <ShownOnce secret={make.data.token} name="token" />}

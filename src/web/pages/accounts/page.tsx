@@ -24,8 +24,8 @@ import { latestQuery } from '../../service/history-queries.js';
 import { abbreviate, scopeText } from '../../shared/text.js';
 import { ConfirmButton } from '../../shared/buttons.js';
 import { ownSessionId } from '../../service/session.js';
-import { named } from '../../shared/name.js';
 import { locale } from '../../shared/language.js';
+import { messages } from './messages.js';
 
 /** Shows the tokens of a user with names and expiry, never their values. It closes only by its button and Escape. */
 function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
@@ -36,11 +36,11 @@ function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
       opened
       closeOnClickOutside={false}
       onClose={onClose}
-      title={named`Tokens of ${user.name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={messages.user.tokensOf(user.name)}
+      closeButtonProps={{ 'aria-label': messages.page.close }}
     >
       <Stack>
-        <QueryResult query={tokens} label="Loading the tokens">
+        <QueryResult query={tokens} label={messages.tokens.loading}>
           {(tokenList) =>
             tokenList.length === 0 ? (
               <None />
@@ -57,7 +57,7 @@ function TokensDialog({ user, onClose }: { user: User; onClose: () => void }) {
 
 const None = () => (
   <Text size="sm" c="dimmed">
-    No tokens. A token lets a program sign in as this user.
+    {messages.tokens.none}
   </Text>
 );
 
@@ -75,12 +75,9 @@ function TokenLine({ user, token }: { user: User; token: Token }) {
           {name}
         </Text>
         <Text size="xs" c="dimmed">
-          created <Time at={since} />
-          {until !== null && (
-            <>
-              , expires <Time at={until} />
-            </>
-          )}
+          {until === null
+            ? messages.tokens.created(<Time at={since} />)
+            : messages.tokens.createdUntil(<Time at={since} />, <Time at={until} />)}
         </Text>
         {scope !== null && (
           <Text size="xs" c="dimmed">
@@ -91,8 +88,8 @@ function TokenLine({ user, token }: { user: User; token: Token }) {
       </div>
       <ConfirmButton
         size="xs"
-        label="Revoke"
-        sure="Yes, revoke"
+        label={messages.tokens.revoke}
+        sure={messages.tokens.confirmRevoke}
         about={name}
         loading={revoke.isPending}
         onConfirm={() => revoke.mutate()}
@@ -112,7 +109,7 @@ function Lately({ user }: { user: User }) {
     <div className={classes.lately}>
       {data.length === 0 && (
         <Text size="sm" c="dimmed">
-          The event log has no changes by this user.
+          {messages.user.noChanges}
         </Text>
       )}
       <ul>
@@ -128,7 +125,7 @@ function Lately({ user }: { user: User }) {
       </ul>
       {data.length > 0 && (
         <Link to="/timeline" search={{ actor: user.id }}>
-          All changes by {user.name}
+          {messages.user.allChanges(user.name)}
         </Link>
       )}
     </div>
@@ -149,7 +146,7 @@ const NEW: OpenDialog = { what: 'new' };
  * users see the error.
  */
 export function AccountsPage() {
-  useTitle('Accounts');
+  useTitle(messages.page.title);
   const users = useInfiniteQuery(usersQuery());
   const { new: isNew } = route.useSearch();
   const navigate = route.useNavigate();
@@ -163,22 +160,22 @@ export function AccountsPage() {
     <Page>
       <Group justify="space-between" mb="lg">
         <Title order={1} size="h3">
-          Accounts
+          {messages.page.title}
         </Title>
         <Button leftSection={<Glyph path={addIcon} />} onClick={() => setOpen({ what: 'new' })}>
-          New user
+          {messages.page.newUser}
         </Button>
       </Group>
-      <QueryResult query={users} label="Loading the accounts">
+      <QueryResult query={users} label={messages.page.loading}>
         {(accounts) => (
           <>
-            <ul className={classes.users} aria-label="Users">
+            <ul className={classes.users} aria-label={messages.page.users}>
               {itemsIn(accounts.pages).map((user) => (
                 <UserLine key={user.id} user={user} onOpen={(what) => setOpen({ what, user })} />
               ))}
             </ul>
             <LoadMoreButton of={users}>
-              Show more of {(accounts.pages[0]?.meta.filter_count ?? 0).toLocaleString(locale)} users
+              {messages.page.showMore((accounts.pages[0]?.meta.filter_count ?? 0).toLocaleString(locale))}
             </LoadMoreButton>
             <SessionsPart />
           </>
@@ -200,7 +197,9 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: UserAction) => 
       <div className={classes.who}>
         <Text fw={600}>{name}</Text>
         <Text size="sm" c="dimmed">
-          {name === email ? '' : `${email}, `}created <Time at={since} />
+          {name === email
+            ? messages.user.created(<Time at={since} />)
+            : messages.user.createdWithEmail(email, <Time at={since} />)}
         </Text>
         {invitedUntil !== null && <InvitationState until={invitedUntil} />}
       </div>
@@ -210,7 +209,7 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: UserAction) => 
         </Badge>
         {status === 'suspended' && (
           <Badge variant="outline" color="red" tt="none" fw={550} className={classes.suspended}>
-            suspended
+            {messages.user.suspended}
           </Badge>
         )}
       </Group>
@@ -219,26 +218,26 @@ function UserLine({ user, onOpen }: { user: User; onOpen: (what: UserAction) => 
           variant="subtle"
           size="xs"
           aria-expanded={isOpen}
-          aria-label={named`Activity of ${name}`}
+          aria-label={messages.user.activityOf(name)}
           onClick={() => setOpen(!isOpen)}
         >
-          Activity
+          {messages.user.activity}
         </Button>
         {invitedUntil !== null && (
           <Button
             variant="default"
             size="xs"
             onClick={() => onOpen('invite')}
-            aria-label={named`Invite again: ${name}`}
+            aria-label={messages.user.inviteAgainNamed(name)}
           >
-            Invite again
+            {messages.user.inviteAgain}
           </Button>
         )}
-        <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={named`Tokens of ${name}`}>
-          Tokens
+        <Button variant="default" size="xs" onClick={() => onOpen('tokens')} aria-label={messages.user.tokensOf(name)}>
+          {messages.user.tokens}
         </Button>
-        <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={named`Edit ${name}`}>
-          Edit
+        <Button variant="default" size="xs" onClick={() => onOpen('user')} aria-label={messages.user.editNamed(name)}>
+          {messages.user.edit}
         </Button>
       </Group>
       {isOpen && <Lately user={user} />}
@@ -251,7 +250,9 @@ function InvitationState({ until }: { until: string }) {
   const isExpired = Date.parse(until) <= Date.now();
   return (
     <Text size="sm" {...(isExpired && { className: classes.suspended })}>
-      {isExpired ? 'Invitation expired on' : 'Invited, the link expires on'} <Time at={until} as="day" />
+      {isExpired
+        ? messages.user.invitationExpired(<Time at={until} as="day" />)
+        : messages.user.invited(<Time at={until} as="day" />)}
     </Text>
   );
 }
@@ -281,10 +282,10 @@ const LONGEST = 60;
  * @param agent the `User-Agent`. Null if none was sent
  */
 function clientOf(agent: string | null): string {
-  if (agent === null) return 'Unknown client';
+  if (agent === null) return messages.sessions.unknownClient;
   const browser = BROWSERS.find(([sign]) => sign.test(agent))?.[1];
   const system = SYSTEMS.find(([sign]) => sign.test(agent))?.[1];
-  if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;
+  if (browser !== undefined) return system === undefined ? browser : messages.sessions.browserOn(browser, system);
   return agent.length > LONGEST ? `${agent.slice(0, LONGEST)}…` : agent;
 }
 
@@ -294,17 +295,17 @@ function SessionsPart() {
   return (
     <section aria-labelledby="sessions">
       <Title order={2} size="h5" id="sessions" mt="xl">
-        Active sessions
+        {messages.sessions.title}
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Sessions of users who signed in. API tokens have no session and work until they are revoked or expire.
+        {messages.sessions.help}
       </Text>
-      <QueryResult query={sessions} label="Loading the sessions">
+      <QueryResult query={sessions} label={messages.sessions.loading}>
         {({ pages }) => (
           <>
             <Sessions sessions={itemsIn(pages)} />
             <LoadMoreButton of={sessions}>
-              Show more of {(pages[0]?.meta.filter_count ?? 0).toLocaleString(locale)} sessions
+              {messages.sessions.showMore((pages[0]?.meta.filter_count ?? 0).toLocaleString(locale))}
             </LoadMoreButton>
           </>
         )}
@@ -317,7 +318,7 @@ function Sessions({ sessions }: { sessions: readonly LiveSession[] }) {
   if (sessions.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No active sessions.
+        {messages.sessions.none}
       </Text>
     );
   return (
@@ -352,8 +353,8 @@ function UserSessions({ sessions }: { sessions: NonEmptySessions }) {
         {sessions.length > 1 && (
           <ConfirmButton
             size="xs"
-            label="End all"
-            sure="Yes, end all"
+            label={messages.sessions.endAll}
+            sure={messages.sessions.confirmEndAll}
             about={user.name}
             loading={end.isPending}
             onConfirm={() => end.mutate()}
@@ -372,6 +373,7 @@ function Line({ session }: { session: LiveSession }) {
   const { id, user, created_at: since, used_at: used, expires_at: until, network, user_agent: agent } = session;
   const end = useEnding(() => endSession(id));
   const client = clientOf(agent);
+  const times = [<Time at={since} />, <Time at={used} />, <Time at={until} />] as const;
   return (
     <div className={classes.token}>
       <div>
@@ -381,21 +383,20 @@ function Line({ session }: { session: LiveSession }) {
           </Text>
           {id === ownSessionId() && (
             <Badge size="sm" variant="default" tt="none" fw={500}>
-              this session
+              {messages.sessions.this}
             </Badge>
           )}
         </Group>
         <Text size="xs" c="dimmed">
-          {network !== null && `from ${network}, `}since <Time at={since} />, used <Time at={used} />, ends{' '}
-          <Time at={until} />
+          {network === null ? messages.sessions.times(...times) : messages.sessions.timesFrom(network, ...times)}
         </Text>
         {end.error !== null && <ProblemAlert error={end.error} />}
       </div>
       <ConfirmButton
         size="xs"
-        label="End"
-        sure="Yes, end it"
-        about={named`${client} of ${user.name}`}
+        label={messages.sessions.end}
+        sure={messages.sessions.confirmEnd}
+        about={messages.sessions.ofUser(client, user.name)}
         loading={end.isPending}
         onConfirm={() => end.mutate()}
       />

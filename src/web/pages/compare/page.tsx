@@ -13,13 +13,13 @@ import { ChangeList } from '../../shared/changes/change-list.js';
 import { changesOf } from '../../shared/changes/sentences.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Time } from '../../shared/time.js';
-import { named } from '../../shared/name.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { QueryResult, ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import { saveText } from '../../shared/save.js';
 import { SnapshotMenu } from '../../shared/snapshot/snapshot-menu.js';
 import { abbreviate, visibleSql, localOf } from '../../shared/text.js';
 import { parsePoint, NOW, pointAt, type CompareSearch, type View } from './search.js';
+import { messages } from './messages.js';
 import classes from './sql-difference.module.css';
 
 /** Maximum time of the comparison in milliseconds. */
@@ -45,12 +45,11 @@ function SqlDifference({ from, to }: { from: string; to: string }) {
   );
   const error = before.error ?? after.error;
   if (error !== null) return <ProblemAlert error={error} />;
-  if (parts === null) return <LoadingIndicator label="Comparing" height="160px" />;
-  if (parts === undefined)
-    return <Text>The scripts differ too much for a line-by-line comparison. Download both as files instead.</Text>;
-  if (!parts.some(isChange)) return <Text c="dimmed">The scripts are identical.</Text>;
+  if (parts === null) return <LoadingIndicator label={messages.comparing} height="160px" />;
+  if (parts === undefined) return <Text>{messages.sql.tooDifferent}</Text>;
+  if (!parts.some(isChange)) return <Text c="dimmed">{messages.sql.identical}</Text>;
   return (
-    <pre className={classes.script} tabIndex={0} aria-label="Difference as SQL">
+    <pre className={classes.script} tabIndex={0} aria-label={messages.sql.label}>
       {parts.map((part, index) => (
         // oxlint-disable-next-line
         <Part key={index} part={part} />
@@ -97,7 +96,7 @@ function Files({ from, to }: { from: string; to: string }) {
     <Stack>
       <Group>
         <Text size="sm" w={220}>
-          Difference
+          {messages.files.difference}
         </Text>
         <SteadyButton
           size="xs"
@@ -106,13 +105,13 @@ function Files({ from, to }: { from: string; to: string }) {
           leftSection={<Glyph path={downloadIcon} size={16} />}
           onClick={() => save.mutate()}
         >
-          Difference as JSON
+          {messages.files.differenceAsJson}
         </SteadyButton>
       </Group>
       {[from, to].map((at) => (
         <Group key={at}>
           <Text size="sm" w={220}>
-            {at === 'now' ? 'Current schema' : `Schema at ${at}`}
+            {at === 'now' ? messages.point.currentSchema : messages.files.schemaAt(at)}
           </Text>
           <SnapshotMenu at={at} />
         </Group>
@@ -125,28 +124,28 @@ function Files({ from, to }: { from: string; to: string }) {
 const route = getRouteApi('/timeline/compare');
 
 const VIEWS = [
-  { value: 'entries', label: 'Entries' },
-  { value: 'sql', label: 'SQL' },
-  { value: 'files', label: 'Files' },
+  { value: 'entries', label: messages.views.entries },
+  { value: 'sql', label: messages.views.sql },
+  { value: 'files', label: messages.views.files },
 ];
 
 export function ComparePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { from = 0, to = 'now', as = 'entries' } = search;
-  useTitle(`${from} to ${to}`);
+  useTitle(messages.tabTitle(String(from), String(to)));
   const change = (changed: CompareSearch) =>
     void navigate({ search: (before: CompareSearch) => ({ ...before, ...changed }), replace: true });
   const moments = { from: String(from), to: String(to) };
   return (
     <Page>
       <Title order={1} size="h3">
-        Compare two points in time
+        {messages.title}
       </Title>
       <Moments key={`${from} ${to}`} {...moments} onChange={change} />
       <SegmentedControl
         role="radiogroup"
-        aria-label="Format"
+        aria-label={messages.format}
         data={VIEWS}
         value={as}
         onChange={(view) => change({ as: view as View })}
@@ -164,8 +163,6 @@ interface ComparedPoints {
   to: string;
 }
 
-const UNKNOWN_POINT = 'Choose a change from the list, or type an event number, a date or “now”.';
-
 function Moments({ from, to, onChange }: ComparedPoints & { onChange: (changed: CompareSearch) => void }) {
   const [submitted, setGiven] = useState({ from, to });
   const [isChecked, setChecked] = useState(false);
@@ -180,25 +177,25 @@ function Moments({ from, to, onChange }: ComparedPoints & { onChange: (changed: 
     <PointInput
       label={label}
       value={submitted[name]}
-      error={isChecked && points[name] === null ? UNKNOWN_POINT : undefined}
+      error={isChecked && points[name] === null ? messages.point.unknown : undefined}
       onChange={(value) => setGiven({ ...submitted, [name]: value })}
     />
   );
   return (
     <form onSubmit={submit}>
       <Stack gap="sm" my="md">
-        {box('from', 'From')}
-        {box('to', 'To')}
+        {box('from', messages.from)}
+        {box('to', messages.to)}
         <Group gap="sm">
           <Button type="submit" variant="default">
-            Compare
+            {messages.compare}
           </Button>
           <Button
             variant="subtle"
             disabled={!isKnown}
             onClick={() => onChange({ from: points.to, to: points.from } as CompareSearch)}
           >
-            Swap
+            {messages.swap}
           </Button>
         </Group>
       </Stack>
@@ -209,7 +206,7 @@ function Moments({ from, to, onChange }: ComparedPoints & { onChange: (changed: 
 function Entries(moments: ComparedPoints) {
   const loaded = useQuery(momentDifferenceQuery(moments.from, moments.to));
   return (
-    <QueryResult query={loaded} label="Comparing">
+    <QueryResult query={loaded} label={messages.comparing}>
       {({ diff }) => <ChangeList changes={changesOf(diff)} hasTotal />}
     </QueryResult>
   );
@@ -239,18 +236,14 @@ export function PointInput({ label, value, error, onChange }: Props) {
   const point = parsePoint(value);
   const time = typeof point === 'string' && point !== NOW ? localOf(point) : '';
   return (
-    <Group gap="xs" align="flex-start" role="group" aria-label={named`${label}: point in time`}>
+    <Group gap="xs" align="flex-start" role="group" aria-label={messages.point.group(label)}>
       <Autocomplete
         label={label}
-        description={
-          chosen === undefined
-            ? 'Search for a change, or enter an event number, a date or “now”'
-            : abbreviate(chosen.summary, 60)
-        }
+        description={chosen === undefined ? messages.point.help : abbreviate(chosen.summary, 60)}
         w={280}
         spellCheck={false}
         clearable
-        clearButtonProps={{ 'aria-label': named`Clear: ${label}` }}
+        clearButtonProps={{ 'aria-label': messages.point.clear(label) }}
         error={error}
         value={value}
         data={point === null ? [...(q === undefined ? [NOW] : []), ...batches.keys()] : []}
@@ -259,12 +252,12 @@ export function PointInput({ label, value, error, onChange }: Props) {
         maxDropdownHeight={320}
         renderOption={({ option }) => {
           const batch = batches.get(option.value);
-          if (batch === undefined) return <Text size="sm">Current schema</Text>;
+          if (batch === undefined) return <Text size="sm">{messages.point.currentSchema}</Text>;
           return (
             <div>
               <Text size="sm">{abbreviate(batch.summary, 80)}</Text>
               <Text size="xs" c="dimmed">
-                event {option.value}, <Time at={batch.occurred_at} />
+                {messages.point.event(option.value, <Time at={batch.occurred_at} />)}
                 {batch.reason !== null && `: ${abbreviate(batch.reason, 60)}`}
               </Text>
             </div>
@@ -274,8 +267,8 @@ export function PointInput({ label, value, error, onChange }: Props) {
       />
       <TextInput
         type="datetime-local"
-        label={`${label}: date and time`}
-        description="The schema at that time"
+        label={messages.point.dateAndTime(label)}
+        description={messages.point.schemaAtTime}
         w={220}
         value={time}
         onChange={(event) => onChange(pointAt(event.currentTarget.value) ?? '')}

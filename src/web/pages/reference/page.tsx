@@ -23,8 +23,8 @@ import { pathOf } from '../../../client/request.js';
 import { answerTo, request } from '../../service/request.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
-import { Page, useTitle } from '../../shared/page.js';
-import { ReferenceTabs } from './reference-tabs.js';
+import { Page, ReferenceTabs, useTitle } from '../../shared/page.js';
+import { messages } from './messages.js';
 import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
 import { CopyButton, SteadyButton } from '../../shared/buttons.js';
@@ -44,7 +44,7 @@ function Shape({ shape }: { shape: Outline['shapes'][number] }) {
 function Blocks({ of, about }: { of: readonly Block[]; about: string }) {
   return of.map((block, index) => {
     if (block.kind === 'table')
-      return <BlockTable key={block.title} table={block} label={`${block.title} of ${about}`} />;
+      return <BlockTable key={block.title} table={block} label={messages.tableOf(block.title, about)} />;
     // The form to try an operation starts with the example.
     if (block.kind === 'example') return null;
     return (
@@ -142,7 +142,7 @@ const route = getRouteApi('/api');
 
 /** Shows the service's OpenAPI document, which is read once. While a filter is set, schemas are hidden. */
 export function ReferencePage() {
-  useTitle('API');
+  useTitle(messages.title);
   const outline = useQuery({
     queryKey: ['outline'],
     staleTime: Infinity,
@@ -151,17 +151,20 @@ export function ReferencePage() {
   return (
     <Page wide>
       <Title order={1} size="h3" mb="sm">
-        API
+        {messages.title}
       </Title>
       <ReferenceTabs />
       <Text c="dimmed" size="sm" mt={4}>
-        Every action in this app is available through the API. Other formats:{' '}
-        <Anchor href="/docs" size="sm" underline="always">
-          this reference as a plain page
-        </Anchor>
-        , and <code>/server/openapi.json</code> (OpenAPI 3.1).
+        {messages.intro(
+          (label) => (
+            <Anchor href="/docs" size="sm" underline="always">
+              {label}
+            </Anchor>
+          ),
+          <code>/server/openapi.json</code>,
+        )}
       </Text>
-      <QueryResult query={outline} label="Loading the API reference">
+      <QueryResult query={outline} label={messages.loading}>
         {(loaded) => <Operations outline={loaded} />}
       </QueryResult>
     </Page>
@@ -183,8 +186,8 @@ function Operations({ outline }: { outline: Outline }) {
     <>
       <TextInput
         mt="md"
-        aria-label="Filter operations"
-        placeholder="Filter by path, method or word"
+        aria-label={messages.filter}
+        placeholder={messages.filterHelp}
         leftSection={<Glyph path={searchIcon} size={18} />}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
@@ -218,7 +221,7 @@ function Operations({ outline }: { outline: Outline }) {
           ))}
           <section aria-labelledby="shapes">
             <Title order={2} size="h5" mt="xl" mb="xs" id="shapes">
-              Schemas
+              {messages.schemas}
             </Title>
             {shapes.map((shape) => (
               <Shape key={shape.name} shape={shape} />
@@ -354,10 +357,10 @@ function TryOut({ operation }: { operation: OutlinedOperation }) {
     trying.mutate();
   };
   return (
-    <form onSubmit={submit} className={classes.try} aria-label="Try it">
+    <form onSubmit={submit} className={classes.try} aria-label={messages.tryIt}>
       <Stack gap="sm">
         <Text fw={600} size="sm">
-          Try it
+          {messages.tryIt}
         </Text>
         <div className={classes.boxes}>
           {parameters.map((parameter) => (
@@ -371,7 +374,7 @@ function TryOut({ operation }: { operation: OutlinedOperation }) {
         </div>
         {sent !== undefined && (
           <Textarea
-            label="Body"
+            label={messages.body}
             autosize
             minRows={3}
             maxRows={16}
@@ -383,9 +386,9 @@ function TryOut({ operation }: { operation: OutlinedOperation }) {
         )}
         <Group justify="space-between">
           <SteadyButton type="submit" loading={trying.isPending} color={method === 'GET' ? 'iris' : '#b3390a'}>
-            {method === 'GET' ? 'Send' : 'Send (changes data)'}
+            {method === 'GET' ? messages.send : messages.sendChange}
           </SteadyButton>
-          <CopyButton text={curlOf(operation, typed, sent)} label="Copy as curl" />
+          <CopyButton text={curlOf(operation, typed, sent)} label={messages.copyCurl} />
         </Group>
         {trying.error !== null && <ProblemAlert error={trying.error} />}
         {trying.data && <Result of={trying.data} />}
@@ -438,7 +441,7 @@ function Result({ of: { status, headers, body, milliseconds } }: { of: ReceivedR
         ))}
       </Group>
       {body !== '' && (
-        <pre className={classes.result} tabIndex={0} aria-label="Response">
+        <pre className={classes.result} tabIndex={0} aria-label={messages.response}>
           {body}
         </pre>
       )}

@@ -18,7 +18,7 @@ import { useQuery, useMutation } from '@tanstack/react-query';
 import { Fragment, type ReactNode, type FormEvent, useState } from 'react';
 import logo from 'icon:account_tree';
 import { useDocumentTitle } from '@mantine/hooks';
-import { type Invitation, acceptInvitation, readProviders, takeInvitation } from '../../service/invitation.js';
+import { type Invitation, acceptInvitation, readProviders, takeInvitation } from '../../service/account-queries.js';
 import { ServiceError } from '../../service/send.js';
 import { resume, signOut, signIn, signInOutcome, signInWithToken, useSession } from '../../service/session.js';
 import type { SignInOutcome } from '../../service/types.js';

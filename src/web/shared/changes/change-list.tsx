@@ -1,10 +1,11 @@
+import { objectDocument } from '../../../schema/model/objects.js';
+import { privilegeLines } from '../../../schema/model/privileges.js';
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { abbreviate } from '../text.js';
+import { abbreviate, lineDiff, visibleSql } from '../text.js';
 import { ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
-import { DefinitionDiff, definitionLines } from './definition-diff.js';
 import { type Change, titleOf, valueText } from './sentences.js';
 import { totalText } from './total.js';
 import classes from './change-list.module.css';
@@ -129,5 +130,32 @@ function Value({ of, className, label }: { of: unknown; className: string | unde
     <span className={className} title={named`${label}: ${abbreviate(text, 400)}`}>
       {abbreviate(text, 120)}
     </span>
+  );
+}
+
+const LINE_WORDS = { '-': messages.before, '+': messages.after } as const;
+
+/** Returns the lines of a definition. Null for values that are no definition. */
+export function definitionLines(value: unknown): string | null {
+  const { data } = objectDocument.shape.definition.safeParse(value);
+  if (data === undefined) return null;
+  return visibleSql(typeof data === 'string' ? data : privilegeLines(data));
+}
+
+/** Each line is announced to screen readers as before or after. */
+export function DefinitionDiff({ before, after }: { before: string; after: string }) {
+  return (
+    <div className={classes.lines} role="group" aria-label={messages.definitionByLine} tabIndex={0}>
+      {lineDiff(before, after).map(({ sign, text }, index) =>
+        sign === ' ' ? (
+          <div key={index}>{`  ${text}`}</div>
+        ) : (
+          <div key={index} className={sign === '-' ? classes.lineBefore : classes.lineAfter}>
+            <span className={classes.hidden}>{LINE_WORDS[sign]}: </span>
+            {`${sign} ${text}`}
+          </div>
+        ),
+      )}
+    </div>
   );
 }

@@ -20,7 +20,7 @@ import classes from './parts.module.css';
 import { addressOf } from '../../../service/review-queries.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { useCopy } from '../../../shared/buttons.js';
-import { DefinitionDiff, definitionLines } from '../../../shared/changes/definition-diff.js';
+import { DefinitionDiff, definitionLines } from '../../../shared/changes/change-list.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
 import { Name, named } from '../../../shared/name.js';
