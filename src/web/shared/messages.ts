@@ -146,6 +146,8 @@ export const messages = inLanguage(
       new: 'New password',
     },
     problem: {
+      /** The client explains the failure in English. */
+      noConnection: (english: string) => english,
       checkConnection: 'Check that it is running and that you are online.',
       inLog: (request: ReactNode) => sentence`For details, search the service log for request ${request}.`,
       tryAgain: 'Try again',
@@ -307,6 +309,7 @@ export const messages = inLanguage(
       new: 'Neues Passwort',
     },
     problem: {
+      noConnection: () => 'Der Dienst antwortet nicht, oder die Verbindung ist abgebrochen.',
       checkConnection: 'Bitte prüfen, ob der Dienst läuft und eine Verbindung besteht.',
       inLog: (request) => sentence`Einzelheiten stehen im Protokoll des Dienstes unter der Anfrage ${request}.`,
       tryAgain: 'Erneut versuchen',

@@ -26,8 +26,9 @@ export function ProblemAlert({ error, retry }: { error: Error; retry?: () => voi
         </List>
       ) : (
         <Text size="sm">
-          {error.message}
-          {error instanceof ConnectionError && ` ${messages.problem.checkConnection}`}
+          {error instanceof ConnectionError
+            ? `${messages.problem.noConnection(error.message)} ${messages.problem.checkConnection}`
+            : error.message}
         </Text>
       )}
       {error instanceof ServiceError && error.requestId !== null && error.status >= 500 && (
