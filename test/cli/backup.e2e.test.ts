@@ -358,6 +358,7 @@ describe('dps backup', () => {
         ['/objects', { kind: 'privileges', definition: 'REVOKE EXECUTE ON FUNCTION secret() FROM PUBLIC' }],
         ['/objects', { kind: 'table_options', definition: 'ALTER TABLE letters SET (fillfactor = 70)' }],
         ['/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE numbers START WITH 1000 INCREMENT BY 5' }],
+        ['/objects', { kind: 'privileges', definition: 'GRANT USAGE ON SEQUENCE numbers TO pg_monitor' }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -384,7 +385,7 @@ describe('dps backup', () => {
       from,
       'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING; GRANT SELECT ON notes TO PUBLIC; GRANT EXECUTE ON FUNCTION secret() TO pg_monitor',
     );
-    await sql(from, `SELECT nextval('numbers') FROM generate_series(1, 3); CREATE SEQUENCE aside`);
+    await sql(from, `SELECT nextval('numbers') FROM generate_series(1, 3); GRANT SELECT ON SEQUENCE numbers TO PUBLIC; CREATE SEQUENCE aside`);
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
     expect(failed.code, failed.err).to.equal(2);
@@ -396,7 +397,7 @@ describe('dps backup', () => {
       .and.contain('table options: notes')
       .and.contain('statistics objects: letters')
       .and.contain('rules: hide on notes')
-      .and.contain('privileges: PUBLIC on notes, pg_monitor on secret()')
+      .and.contain('privileges: PUBLIC on notes, PUBLIC on numbers, pg_monitor on secret()')
       .and.contain('sequences: aside');
 
     const target = await emptyDatabase();
@@ -410,9 +411,9 @@ describe('dps backup', () => {
     expect(rules).to.deep.equal([{ rulename: 'keep', ev_enabled: 'D' }]);
     const granted = await query(
       target,
-      `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects, has_function_privilege('pg_monitor', 'secret()', 'EXECUTE') AS executes`,
+      `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects, has_function_privilege('pg_monitor', 'secret()', 'EXECUTE') AS executes, has_sequence_privilege('pg_monitor', 'numbers', 'USAGE') AS uses, has_sequence_privilege('pg_monitor', 'numbers', 'SELECT') AS reads`,
     );
-    expect(granted).to.deep.equal([{ deletes: true, selects: true, executes: false }]);
+    expect(granted).to.deep.equal([{ deletes: true, selects: true, executes: false, uses: true, reads: false }]);
     const options = await query(
       target,
       `SELECT relname::text, reloptions FROM pg_class WHERE relname IN ('letters', 'notes') AND reloptions IS NOT NULL`,

@@ -98,13 +98,18 @@ describe('merges of views', () => {
     const theirs = (text: string): Snapshot => ({
       objects: origin.objects.map((each) => (each.kind === 'sequence' ? { ...each, definition: text } : each)),
     });
-    const body = { base: await api.head(), theirs: { ...origin, ...theirs(`${definition} CYCLE`) } };
+    const granted = { kind: 'privileges', id: 'pg_monitor on sequence numbers', definition: [{ name: 'USAGE' }], comment: null };
+    const body = {
+      base: await api.head(),
+      theirs: { ...origin, objects: [...theirs(`${definition} CYCLE`).objects, granted] },
+    };
     await api.ok('POST', '/objects/sequence/numbers/rename', { to: 'counter' });
     const renamed = await merge(body);
     expect(renamed.status, renamed.text).to.equal(200);
     await api.ok('POST', '/schema/apply', renamed.json);
     const { data } = await api.ok<{ data: { definition: string } }>('GET', '/objects/sequence/counter');
     expect(data.definition).to.contain('counter START WITH 1000 CYCLE');
+    await api.ok('GET', '/objects/privileges/pg_monitor%20on%20sequence%20counter');
     await api.ok('PATCH', '/objects/sequence/counter', { definition: 'CREATE SEQUENCE counter' });
     const [conflict] = ((await merge(body)).json as { errors: Conflict[] }).errors;
     const path = ['definition'];

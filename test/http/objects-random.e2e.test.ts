@@ -153,7 +153,12 @@ function randomSequences(random: () => number): SchemaObject[] {
     if (below(random, 3) === 0) return [];
     const options = ['', ' AS smallint INCREMENT BY -1', ` START WITH ${5 + below(random, 3)} CYCLE`][below(random, 3)];
     const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
-    return [{ kind: 'sequence', id, definition: `CREATE SEQUENCE "${id}"${options}`, comment }];
+    const on = `pg_monitor on sequence ${id === 'numbers' ? id : `"${id}"`}`;
+    const definition = [{ name: 'SELECT' }, { name: 'USAGE' }].filter(() => below(random, 2) === 0);
+    return [
+      { kind: 'sequence', id, definition: `CREATE SEQUENCE "${id}"${options}`, comment },
+      ...(definition.length === 0 ? [] : [{ kind: 'privileges' as const, id: on, definition, comment: null }]),
+    ];
   });
   const [first] = sequences;
   if (first === undefined || below(random, 2) === 0) return sequences;

@@ -165,6 +165,7 @@ const newObject = (context: Context): object => ({
     id: context.random.pick([
       `pg_monitor on "${collectionName(context)}"`,
       'pg_monitor on f(integer)',
+      'pg_monitor on sequence q',
       'public on f(integer)',
       'public on g(integer)',
     ]),
@@ -273,6 +274,7 @@ const someObject = ({ random }: Context): string =>
     '/objects/privileges/public%20on%20a',
     '/objects/privileges/public%20on%20f(integer)',
     '/objects/privileges/pg_monitor%20on%20g(integer)',
+    '/objects/privileges/public%20on%20sequence%20q',
   ]);
 
 const OBJECTS: Rules = {

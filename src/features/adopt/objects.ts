@@ -9,7 +9,9 @@ import {
   TABLE_LIKE_CATALOGS,
   type ObjectName,
   PUBLIC,
+  type PrivilegesTarget,
   type SchemaObject,
+  TARGETS,
   idOnTable,
   isOnTable,
   isRoutine,
@@ -22,7 +24,7 @@ import {
 } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
-import { type State, extrasOfTable, getRoutine, locationKey } from '../../schema/model/state.js';
+import { type State, extrasOfTable, getTarget, locationKey } from '../../schema/model/state.js';
 import { rolesOf } from '../../schema/findings/model.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
@@ -193,8 +195,8 @@ interface Adopting {
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
 /**
- * Rejects objects that use an unmanaged table, and privileges on an unmanaged function. A replay of the log could not
- * create such an object in another database.
+ * Rejects objects that use an unmanaged table, and privileges on a function or sequence that is no managed object. A
+ * replay of the log could not create such an object in another database.
  */
 function refuseUnmanagedUses({ objects, views, refused, relations, schema, state }: Adopting): void {
   for (let before = -1; before !== objects.size;) {
@@ -202,12 +204,14 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
     const adopted = new Set(
       [...objects.values()].flatMap((object) => (isTableLike(object) ? [locationKey(schema, object.id)] : [])),
     );
-    const routines = new Set([...objects.values()].filter(isRoutine).map(({ id }) => id));
+    const isObject = (target: PrivilegesTarget): boolean =>
+      getTarget(state, target) !== undefined ||
+      TARGETS[target.type].kinds.some((each) => objects.has(objectKey({ kind: each, id: target.id })));
     for (const [key, { kind, id }] of objects) {
+      const { target } = objectNameParts({ kind, id });
       const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
         const location = locationKey(place, name);
-        if (kind === 'privileges' && catalog === 'pg_proc')
-          return getRoutine(state, name) === undefined && !routines.has(name);
+        if (target !== null) return !isObject(target);
         if (!TABLE_LIKE_CATALOGS.has(catalog)) return false;
         // A rule writes no schema before a table.
         if (kind === 'rule' && place !== schema && place !== '') return true;

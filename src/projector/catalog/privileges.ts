@@ -1,4 +1,4 @@
-/* Reads the privileges of roles on tables, views and functions. */
+/* Reads the privileges of roles on tables, views, functions and sequences. */
 import type pg from 'pg';
 import { type Privilege, nameOfTarget, objectKey } from '../../schema/model/objects.js';
 import { sortPrivileges } from '../../schema/model/privileges.js';
@@ -9,15 +9,15 @@ import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
 const { from, where, id, printed, relation } = OBJECT_CATALOGS.privileges;
 
 /**
- * Selects privileges. $1 is the managed schema, $2 the names of tables and functions or null for all, $3 the ids or null
- * for all.
+ * Selects privileges. $1 is the managed schema, $2 the names of tables, functions and sequences or null for all, $3 the
+ * ids or null for all.
  */
 const PRIVILEGES: Sql = sql`
 SELECT f.* FROM (
 SELECT ${id} AS id, ${printed} AS query,
-  pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', CASE WHEN granted.routine IS NULL THEN 'pg_class' ELSE 'pg_proc' END,
+  pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', granted.used,
     'schema', CASE WHEN n.oid = ${ownSchemaOid} THEN '' ELSE n.nspname::text END, 'name', coalesce(granted.routine, granted.name::text),
-    'column', NULL, 'isRowType', granted.routine IS NULL)) AS uses,
+    'column', NULL, 'isRowType', granted.used = 'pg_class')) AS uses,
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.deptype = 'e' AND e.classid = granted.catalog AND e.objid = granted.oid LIMIT 1) AS extension
 FROM ${from}
@@ -35,7 +35,7 @@ export async function readPrivileges(
   return select(client, [schema, names ?? null, ids ?? null]);
 }
 
-/** @param names the names of tables, views and functions */
+/** @param names the names of tables, views, functions and sequences */
 export const readPrivilegesOn = (
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,

@@ -8,8 +8,8 @@ import {
   type ObjectName,
   isOnTable,
   isRelation,
-  isRoutine,
   objectKey,
+  targetOf,
 } from '../../schema/model/objects.js';
 import type { State } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
@@ -72,8 +72,11 @@ export function createdBy(text: string): ObjectName | undefined {
   return typeof parsed === 'string' ? undefined : parsed;
 }
 
-const objectsOf = (objects: State['objects'], object: ObjectName): ObjectName[] =>
-  isRoutine(object) ? privilegesOn(objects, object.id) : isRelation(object) ? objectsOn(objects, object.id) : [];
+function objectsOf(objects: State['objects'], object: ObjectName): ObjectName[] {
+  const target = targetOf(object);
+  if (target !== undefined) return privilegesOn(objects, target);
+  return isRelation(object) ? objectsOn(objects, object.id) : [];
+}
 
 /**
  * Returns the view or function without the statements for its managed triggers, rules and privileges, which are created

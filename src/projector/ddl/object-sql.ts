@@ -9,8 +9,12 @@ const quoteUnlessPlain = (name: Sql): Sql => sql`CASE WHEN ${name}::text ~ '^[a-
     ELSE '"' || pg_catalog.replace(${name}::text, '"', '""') || '"' END`;
 
 /** SQL for the id of an object of the table `c`, like `idOnTable` of src/schema/model/objects.ts. */
-export const idOnTable = (name: Sql): Sql =>
+const idOnTable = (name: Sql): Sql =>
   sql`(${quoteUnlessPlain(name)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
+
+/** SQL for the id of the privileges of a role on the table, view or sequence `c`, like `idOnTarget` of that file. */
+export const idOnRelation = (role: Sql): Sql =>
+  sql`(${quoteUnlessPlain(role)} || ' on ' || CASE c.relkind WHEN 'S'::"char" THEN 'sequence ' ELSE '' END || ${quoteUnlessPlain(sql`c.relname`)})`;
 
 export const TRIGGER_ID = idOnTable(sql`t.tgname`);
 
@@ -192,12 +196,12 @@ export const ROUTINE_TAIL = sql`CASE p.prokind WHEN 'a' THEN ${AGGREGATE_TAIL}
     pg_catalog.length(pg_catalog.format('CREATE OR REPLACE %s %I.%I', ${ROUTINE_WORD}, n.nspname, p.proname)) + 1), E' \n') END`;
 
 /*
- * Expressions for queries about the privileges `granted` of one role on a table or a function, and the namespace `n` of
- * the table or function.
+ * Expressions for queries about the privileges `granted` of one role on a table, a function or a sequence, and its
+ * namespace `n`. `granted.used` is the catalog of that object, by its name in KINDS.
  */
 
 /**
- * The privileges that the owner of `c` has granted, on the table and on columns. Without an access control list, the
+ * The privileges that the owner of `c` has granted, on the relation and on columns. Without an access control list, the
  * owner has all privileges, and nobody else has any.
  */
 const GRANTS: Sql = sql`
@@ -207,9 +211,10 @@ const GRANTS: Sql = sql`
       FROM pg_catalog.pg_attribute a CROSS JOIN LATERAL pg_catalog.aclexplode(a.attacl) x
      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND x.grantor = c.relowner`;
 
-const ON_TABLES: Sql = sql`
-  SELECT 'pg_catalog.pg_class'::regclass::oid AS catalog, c.oid, c.relnamespace AS namespace, c.relname AS name,
-         NULL::text AS routine, c.relowner AS owner, g.grantee, g.role, g.list, ${idOnTable(sql`g.role`)} AS id
+const ON_RELATIONS: Sql = sql`
+  SELECT 'pg_catalog.pg_class'::regclass::oid AS catalog, CASE c.relkind WHEN 'S'::"char" THEN 'pg_sequence' ELSE 'pg_class' END AS used,
+         c.oid, c.relnamespace AS namespace, c.relname AS name,
+         NULL::text AS routine, c.relowner AS owner, g.grantee, g.role, g.list, ${idOnRelation(sql`g.role`)} AS id
     FROM pg_catalog.pg_class c CROSS JOIN LATERAL (
       SELECT e.grantee, CASE e.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(e.grantee)::text END AS role,
              pg_catalog.json_agg(e.element ORDER BY e.privilege_type COLLATE "C", e.of_columns, e.is_grantable)::text AS list
@@ -219,9 +224,9 @@ const ON_TABLES: Sql = sql`
                        'grantable', CASE WHEN g.is_grantable THEN true END)) AS element
                 FROM (${GRANTS}) g GROUP BY 1, 2, 3, 4) e
        GROUP BY e.grantee) g
-   WHERE c.relkind IN ('r', 'p', 'v', 'm')`;
+   WHERE c.relkind IN ('r', 'p', 'v', 'm') OR c.relkind = 'S' AND ${IS_OWN_SEQUENCE}`;
 
-/** SQL for the id of the privileges of a role on a routine `p`, like `idOnRoutine` of src/schema/model/objects.ts. */
+/** SQL for the id of the privileges of a role on a routine `p`, like `idOnTarget` of src/schema/model/objects.ts. */
 export const idOnRoutine = (role: Sql): Sql => sql`(${quoteUnlessPlain(role)} || ' on ' || ${ROUTINE_ID})`;
 
 /** SQL condition: PostgreSQL did not create the routine `p` itself, for a range type. */
@@ -233,7 +238,7 @@ export const IS_OWN_ROUTINE: Sql = sql`NOT EXISTS (SELECT FROM pg_catalog.pg_dep
  * exist while any role grants EXECUTE to PUBLIC.
  */
 const ON_ROUTINES: Sql = sql`
-  SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, p.pronamespace, p.proname, ${ROUTINE_ID}, p.proowner, g.grantee, g.role, g.list, ${idOnRoutine(sql`g.role`)}
+  SELECT 'pg_catalog.pg_proc'::regclass::oid, 'pg_proc', p.oid, p.pronamespace, p.proname, ${ROUTINE_ID}, p.proowner, g.grantee, g.role, g.list, ${idOnRoutine(sql`g.role`)}
     FROM pg_catalog.pg_proc p CROSS JOIN LATERAL (
       SELECT x.grantee, pg_catalog.pg_get_userbyid(x.grantee)::text AS role,
              pg_catalog.json_build_array(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', ${literal(EXECUTE)},
@@ -244,7 +249,7 @@ const ON_ROUTINES: Sql = sql`
    WHERE p.proacl IS NOT NULL AND ${IS_OWN_ROUTINE}`;
 
 /** Lists of privileges as JSON, one for each role: `[{"name": "UPDATE", "columns": ["name"]}]`. */
-export const PRIVILEGES_FROM: Sql = sql`(${ON_TABLES} UNION ALL ${ON_ROUTINES}) granted
+export const PRIVILEGES_FROM: Sql = sql`(${ON_RELATIONS} UNION ALL ${ON_ROUTINES}) granted
     JOIN pg_catalog.pg_namespace n ON n.oid = granted.namespace`;
 
 /** SQL condition: the privileges belong to a role other than the owner and the account of the service. */

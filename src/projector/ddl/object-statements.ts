@@ -15,7 +15,7 @@ import {
   objectNameParts,
 } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
-import { type State, collectionAt, getObject, getRoutine } from '../../schema/model/state.js';
+import { type State, collectionAt, getObject, getTarget } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { collectionOfObject, tableOf } from '../../schema/sql-text/object-table.js';
 import type { CatalogObject } from './catalog-object.js';
@@ -86,10 +86,10 @@ export function findObjectLocks({ before, after, statements, schema }: ObjectSta
   });
 }
 
-/** Returns the view or function that a statement about an object locks. Undefined for a table. */
+/** Returns the view, function or sequence that a statement about an object locks. Undefined for a table. */
 function findLocked(before: State, object: ObjectName): ObjectName | undefined {
-  const { table, routine } = objectNameParts(object);
-  if (routine !== null) return getRoutine(before, routine);
+  const { table, target } = objectNameParts(object);
+  if (target !== null) return getTarget(before, target);
   return table === null && !isFreeOnTable(object) ? object : viewNamed(before, table ?? '');
 }
 

@@ -2,7 +2,7 @@
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import { type SchemaObject, isRoutine, objectKey, objectNameParts } from '../../schema/model/objects.js';
+import { type SchemaObject, TARGETS, isRoutine, objectKey, objectNameParts } from '../../schema/model/objects.js';
 import { objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import { type State, collectionAt, getField } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
@@ -55,8 +55,8 @@ export function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
 /** Returns what a definition uses. A call counts as a use of all functions with that name. */
 export function parseUses({ kind, id, definition }: SchemaObject, schema: string, overloads: Overloads): ObjectUse[] {
   const parsed = parseDefinition(definition);
-  const { table, routine } = objectNameParts({ kind, id });
-  if (routine !== null) return [{ catalog: 'pg_proc', schema, name: routine, column: null }];
+  const { table, target } = objectNameParts({ kind, id });
+  if (target !== null) return [{ catalog: TARGETS[target.type].catalog, schema, name: target.id, column: null }];
   if (kind === 'privileges' && table !== null)
     return [{ catalog: 'pg_class', schema, name: table, column: null, isRowType: true }];
   if (typeof parsed === 'string') return [];

@@ -18,7 +18,6 @@ import {
   objectNameParts,
   splitArgumentTypes,
   RELATION_KINDS,
-  ROUTINE_KINDS,
 } from '../../schema/model/objects.js';
 import { collectionsNeeding, sortNeededFirst, objectsInOrder } from '../../schema/model/order.js';
 import {
@@ -26,6 +25,7 @@ import {
   type ObjectNode,
   type State,
   getObject,
+  getTarget,
   hasColumn,
   hasTableAt,
   locateTable,
@@ -115,7 +115,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   ]);
   const causes = { affected, changed };
   const altered = alteredColumns(events);
-  const dropping = dropOrder(dropped, uses).filter((key) => !isDroppedWithOther(before, key, dropped));
+  const dropping = dropOrder(dropped, uses).filter((key) => !isDroppedWithOther(change, key, dropped));
   const drop = (key: string): Statement[] => {
     const object = objectOf(before, key);
     const isKept = collectionsNeeding(after, object).length > 0;
@@ -188,11 +188,16 @@ function rejectNeededRenames({ before }: ObjectChange, { renamed }: ChangedObjec
   });
 }
 
-/** True for privileges on a view or function that is dropped too. They no longer exist then. */
-function isDroppedWithOther(before: State, key: string, dropped: ReadonlySet<string>): boolean {
+/**
+ * True for privileges on a view, function or sequence that is dropped too. They no longer exist then. A sequence that
+ * tables still need stays.
+ */
+function isDroppedWithOther({ before, after }: ObjectChange, key: string, dropped: ReadonlySet<string>): boolean {
   const { kind, id } = nameOfKey(key);
-  const { table, routine } = objectNameParts({ kind, id });
-  if (routine !== null) return ROUTINE_KINDS.some((each) => dropped.has(objectKey({ kind: each, id: routine })));
+  const { table, target } = objectNameParts({ kind, id });
+  const other = target === null ? undefined : getTarget(before, target);
+  if (target !== null)
+    return other !== undefined && dropped.has(objectKey(other)) && collectionsNeeding(after, other).length === 0;
   if (kind !== 'privileges' || table === null || hasTableAt(before, undefined, table)) return false;
   return RELATION_KINDS.some((relation) => dropped.has(objectKey({ kind: relation, id: table })));
 }

@@ -23,6 +23,7 @@ const WORDS: Readonly<Record<Privilege['name'], Sql>> = {
   TRIGGER: sql`TRIGGER`,
   TRUNCATE: sql`TRUNCATE`,
   UPDATE: sql`UPDATE`,
+  USAGE: sql`USAGE`,
 };
 
 const listSql = (privileges: readonly Privilege[]): Sql =>
@@ -34,31 +35,36 @@ const listSql = (privileges: readonly Privilege[]): Sql =>
   );
 
 interface Target {
-  /** `TABLE members`. ROUTINE stands for functions, procedures and aggregates. */
+  /** `TABLE members`, `SEQUENCE numbers`. ROUTINE stands for functions, procedures and aggregates. */
   target: Sql;
   role: Sql;
   /** True for PUBLIC. A role can have the name "PUBLIC". */
   isPublic: boolean;
-  /** The owner of the table or function. */
+  /** The owner of the table, function or sequence. */
   owner: Sql;
   /** `members to editors` */
   words: { target: string; role: string };
 }
 
 function targetOf(schema: string, { kind, id }: SchemaObject): Target {
-  const { name, table, routine } = objectNameParts({ kind, id });
+  const { name, table, target } = objectNameParts({ kind, id });
+  const isRoutine = target?.type === 'routine';
   return {
-    ...(routine === null ? tableTarget(schema, table ?? '') : routineTarget(schema, routine)),
+    ...(isRoutine ? routineTarget(schema, target.id) : relationTarget(schema, { table, sequence: target?.id })),
     role: name === PUBLIC ? sql`PUBLIC` : ident(name),
     isPublic: name === PUBLIC,
-    words: { target: routine ?? table ?? '', role: name === PUBLIC ? 'PUBLIC' : name },
+    words: { target: target?.id ?? table ?? '', role: name === PUBLIC ? 'PUBLIC' : name },
   };
 }
 
-function tableTarget(schema: string, name: string): Pick<Target, 'target' | 'owner'> {
-  const table = qualified(schema, name);
-  const owner = sql`(SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid = ${literal(table)}::regclass::oid)`;
-  return { target: sql`TABLE ${table}`, owner };
+function relationTarget(
+  schema: string,
+  { table, sequence }: { table: string | null; sequence: string | undefined },
+): Pick<Target, 'target' | 'owner'> {
+  const word = sequence === undefined ? sql`TABLE` : sql`SEQUENCE`;
+  const name = qualified(schema, sequence ?? table ?? '');
+  const owner = sql`(SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid = ${literal(name)}::regclass::oid)`;
+  return { target: sql`${word} ${name}`, owner };
 }
 
 function routineTarget(schema: string, id: string): Pick<Target, 'target' | 'owner'> {

@@ -8,7 +8,7 @@ import { objectsOwnerOf } from '../../postgres/client.js';
 import { KINDS, PUBLIC } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type State, isFolder, locateTable, locationKey, schemasOf } from '../../schema/model/state.js';
-import { idOnRoutine, idOnTable } from '../ddl/object-sql.js';
+import { idOnRelation, idOnRoutine } from '../ddl/object-sql.js';
 import { OBJECT_CATALOGS, objectCatalogs } from '../ddl/object-catalogs.js';
 import { type Sql, join, literal, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';
@@ -35,8 +35,8 @@ const isLogged = ({ id, owner, namespace }: Record<'id' | 'owner' | 'namespace',
   AND ${namespace} = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name)
   AND ${id} = ANY ($3::text[]))`;
 
-const IS_LOGGED_ON_TABLE: Sql = isLogged({
-  id: idOnTable(ROLE),
+const IS_LOGGED_ON_RELATION: Sql = isLogged({
+  id: idOnRelation(ROLE),
   owner: sql`c.relowner`,
   namespace: sql`c.relnamespace`,
 });
@@ -73,11 +73,11 @@ WITH relation AS (
   SELECT 'pg_catalog.pg_class'::regclass::oid AS class, c.oid, 0 AS sub, c.relowner AS owner, x.*
     FROM relation c, pg_catalog.aclexplode(coalesce(c.relacl, pg_catalog.acldefault(
            CASE WHEN c.relkind = 'S' THEN 's'::"char" ELSE 'r'::"char" END, c.relowner))) x
-   WHERE c.relkind NOT IN ('i', 'I') AND x.grantee <> c.relowner AND NOT ${IS_LOGGED_ON_TABLE}
+   WHERE c.relkind NOT IN ('i', 'I') AND x.grantee <> c.relowner AND NOT ${IS_LOGGED_ON_RELATION}
   UNION ALL
   SELECT 'pg_catalog.pg_class'::regclass::oid, a.attrelid, a.attnum, c.relowner, x.*
     FROM attribute a JOIN relation c ON c.oid = a.attrelid, LATERAL pg_catalog.aclexplode(a.attacl) x
-   WHERE NOT ${IS_LOGGED_ON_TABLE}
+   WHERE NOT ${IS_LOGGED_ON_RELATION}
   UNION ALL
   SELECT 'pg_catalog.pg_proc'::regclass::oid, p.oid, 0, p.proowner, x.*
     FROM routine p, pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f'::"char", p.proowner))) x

@@ -3,7 +3,14 @@ import { invertMap } from '../../kernel/inverse.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Backfill } from '../model/backfill.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
-import { type ObjectName, type SchemaObject, isRelation, isRoutine, objectKey } from '../model/objects.js';
+import {
+  type ObjectName,
+  type PrivilegesTarget,
+  type SchemaObject,
+  isRelation,
+  objectKey,
+  targetOf,
+} from '../model/objects.js';
 import { fieldsInOrder, objectsInOrder, relationsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,
@@ -15,7 +22,7 @@ import {
 } from '../snapshot/documents.js';
 import { type CollectionNode, type State, byName } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
-import { findFormerObjects, renameOnRoutines, renameOnTables, renamedObject } from '../transition/objects.js';
+import { findFormerObjects, renameOnTargets, renameOnTables, renamedObject } from '../transition/objects.js';
 import { NO_RENAMES, type Renames, findNamesInTheWay, renamesBetween, withRenames } from '../transition/renames.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Entry, type NameMember, type Origin, entriesBetween } from './entries.js';
@@ -88,17 +95,19 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
   return objects.length === 0 ? diff : { ...diff, objects };
 }
 
-/** Returns `from`, where objects of renamed views and functions name these by their names in `to`. */
+/** Returns `from`, where objects of renamed views, functions and sequences name these by their names in `to`. */
 function withObjectNames(from: State, to: State): State {
   if (from.objects === to.objects) return from;
-  const [views, routines] = [new Map<string, string>(), new Map<string, string>()];
+  const views = new Map<string, string>();
+  const targets: { from: PrivilegesTarget; to: string }[] = [];
   for (const [key, old] of findFormerObjects(from, to)) {
     const [before, after] = [from.objects.get(old)?.object, to.objects.get(key)?.object];
     if (before === undefined || after === undefined || before.id === after.id) continue;
     if (isRelation(before)) views.set(before.id, after.id);
-    if (isRoutine(before)) routines.set(before.id, after.id);
+    const target = targetOf(before);
+    if (target !== undefined) targets.push({ from: target, to: after.id });
   }
-  return { ...from, objects: renameOnRoutines(renameOnTables(from.objects, views), routines) };
+  return { ...from, objects: renameOnTargets(renameOnTables(from.objects, views), targets) };
 }
 
 function objectDiffs(from: State, to: State): ObjectDiff[] {

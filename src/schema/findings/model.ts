@@ -367,8 +367,8 @@ export interface IndexedStatement {
 
 /** Facts about the whole plan. */
 export interface ReviewedBatch {
-  /** Returns the privileges on the table or view that a new view with this name replaces. */
-  privilegesBefore(name: string): readonly ObjectName[];
+  /** Returns the privileges on the table, view, function or sequence that a new object replaces. */
+  privilegesBefore(object: ObjectName): readonly ObjectName[];
   before: State;
   after: State;
   /**

@@ -10,7 +10,7 @@ import {
   isAdopted,
   isConsequence,
 } from '../model/events.js';
-import { type ObjectName, isRelation, isRoutine, objectKey, objectNameParts } from '../model/objects.js';
+import { type ObjectName, isRelation, objectKey, objectNameParts, targetOf } from '../model/objects.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionsOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -71,7 +71,7 @@ export interface DatabaseFacts {
   types?: TypeLookup;
   /** Roles of policies and privileges that do not exist on the server. */
   missingRoles?: ReadonlySet<string>;
-  /** The privileges on the tables, views and functions that other objects replace. */
+  /** The privileges on the tables, views, functions and sequences that other objects replace. */
   replacedPrivileges?: readonly ObjectName[];
   /** Objects of a table that were deleted together with it, by the position of its deletion. */
   deletedObjects?: ReadonlyMap<number, readonly ObjectName[]>;
@@ -131,13 +131,13 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
   return { ...affected, ...withoutEmpty(more) };
 }
 
-/** Returns the names of tables, views and functions that the batch drops, and then creates again as other objects. */
+/** Returns the names of tables, views, functions and sequences that the batch drops, and then creates again as other objects. */
 function listReplaced(events: readonly LogEvent[]): string[] {
   const dropped = new Set<string>();
   const replaced = new Set<string>();
   for (const event of events) {
     if (event.type === 'collection.deleted') dropped.add(event.collection);
-    if (!changesObjects(event) || !(isRelation(event.subject) || isRoutine(event.subject))) continue;
+    if (!changesObjects(event) || !(isRelation(event.subject) || targetOf(event.subject) !== undefined)) continue;
     const { id } = event.subject;
     if (event.type === 'object.deleted') dropped.add(id);
     else if (event.type === 'object.created' && dropped.has(id)) replaced.add(id);
@@ -282,12 +282,12 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, facts: Database
     types,
     missingRoles,
     deletedWith: (position) => deletedObjects?.get(position) ?? [],
-    privilegesBefore: (name) => privilegesOn(name, facts),
+    privilegesBefore: (object) => privilegesOn(object, facts),
   };
 }
 
-const privilegesOn = (target: string, { replacedPrivileges = [] }: DatabaseFacts): readonly ObjectName[] =>
-  replacedPrivileges.filter((each) => [objectNameParts(each).table, objectNameParts(each).routine].includes(target));
+const privilegesOn = ({ id }: ObjectName, { replacedPrivileges = [] }: DatabaseFacts): readonly ObjectName[] =>
+  replacedPrivileges.filter((each) => [objectNameParts(each).table, objectNameParts(each).target?.id].includes(id));
 
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
   event.type === 'collection.created' && readRestored(event.data) === undefined;

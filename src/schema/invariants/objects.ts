@@ -10,6 +10,7 @@ import {
   type ObjectKind,
   type ObjectName,
   type SchemaObject,
+  TARGETS,
   isFreeOnTable,
   isRelation,
   isRoutine,
@@ -20,15 +21,7 @@ import {
 } from '../model/objects.js';
 import { collectionsNeeding, objectsInOrder, isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
 import { type AllSequenceOptions, everyOptionOf } from '../model/sequence-options.js';
-import {
-  type State,
-  getRoutine,
-  hasTable,
-  hasTableAt,
-  hasView,
-  type CollectionNode,
-  extrasOf,
-} from '../model/state.js';
+import { type State, getTarget, hasTable, hasTableAt, hasView, type CollectionNode, extrasOf } from '../model/state.js';
 import { extensionsWith } from '../sql-text/allowed-names.js';
 import { checkSqlText } from '../sql-text/check-sql-text.js';
 import { type TextContext, parseTypeText, textContextOf } from '../sql-text/expression.js';
@@ -83,16 +76,16 @@ function formerNames(from: State, to: State, object: SchemaObject): ReadonlySet<
 }
 
 /**
- * Checks that the log contains the table, view or function of privileges, the table or view of a trigger or a rule, or
+ * Checks that the log contains the table, view, function or sequence of privileges, the table or view of a trigger or a rule, or
  * the table of another object of a table. Otherwise a replay of the log could not create the object. A statistics object
  * that did not change may have the former name of its table, until PostgreSQL rewrites it.
  */
 function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
   const { kind, id } = object;
   if (isFreeOnTable(object) && isUnchanged(from, object)) return [];
-  const { routine } = objectNameParts(object);
-  if (routine !== null && getRoutine(state, routine) === undefined) {
-    const message = `${quoteName(routine)} is not a managed function, procedure or aggregate of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
+  const { target } = objectNameParts(object);
+  if (target !== null && getTarget(state, target) === undefined) {
+    const message = `${quoteName(target.id)} is not a managed ${TARGETS[target.type].label} of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
     return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
   }
   const table = tableOf(object);

@@ -225,6 +225,9 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 /** The only privilege on functions, procedures and aggregates. */
 export const EXECUTE = 'EXECUTE';
 
+/** The privilege to call nextval and currval on a sequence. */
+const USAGE = 'USAGE';
+
 /** The privileges, as in GRANT. `MAINTAIN` requires PostgreSQL 17. */
 const PRIVILEGES = [
   'DELETE',
@@ -236,16 +239,17 @@ const PRIVILEGES = [
   'TRIGGER',
   'TRUNCATE',
   'UPDATE',
+  USAGE,
 ] as const;
 
-export const TABLE_PRIVILEGES = PRIVILEGES.filter((name) => name !== EXECUTE);
+export const TABLE_PRIVILEGES = PRIVILEGES.filter((name) => name !== EXECUTE && name !== USAGE);
 
 /** The privileges on columns. */
 export const COLUMN_PRIVILEGES: ReadonlySet<string> = new Set(['INSERT', 'REFERENCES', 'SELECT', 'UPDATE']);
 
 const privilege = z.strictObject({
   name: z.enum(PRIVILEGES),
-  /** Sorted. Absent for the whole table, and for EXECUTE. */
+  /** Sorted. Absent for the whole table, and for privileges on other objects. */
   columns: z.array(text).optional(),
   /** True for WITH GRANT OPTION. */
   grantable: z.literal(true).optional(),
@@ -257,8 +261,8 @@ export const objectDocument = z.strictObject({
   /**
    * Identifies the object within its kind. For a view, a statistics object or a sequence, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
-   * table: `audit on posts`. For privileges, the role and the table, or the role and the function. For row security and
-   * table options, the table.
+   * table: `audit on posts`. For privileges, the role and the table, function or sequence. For row security and table
+   * options, the table.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. A list for privileges. */
@@ -305,14 +309,62 @@ export const isTableLike = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 export const isSequence = ({ kind }: { readonly kind: string }): boolean => kind === 'sequence';
 
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
-export const ROUTINE_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRoutine({ kind }));
+
+interface TargetDescription {
+  /** The kinds of the objects. */
+  kinds: readonly ObjectKind[];
+  /** The kinds in messages. */
+  label: string;
+  /** The word in GRANT. ROUTINE covers functions, procedures and aggregates. */
+  word: string;
+  /** The kinds of objects in GRANT, in the parser's output. */
+  parsed: ReadonlySet<unknown>;
+  catalog: KindDescription['catalog'];
+  privileges: readonly Privilege['name'][];
+}
+
+/** The objects that privileges can be on, apart from tables and views. */
+export const TARGETS = {
+  routine: {
+    kinds: OBJECT_KINDS.filter((kind) => isRoutine({ kind })),
+    label: 'function, procedure or aggregate',
+    word: 'ROUTINE',
+    parsed: new Set<unknown>(['OBJECT_FUNCTION', 'OBJECT_PROCEDURE', 'OBJECT_ROUTINE']),
+    catalog: 'pg_proc',
+    privileges: [EXECUTE],
+  },
+  sequence: {
+    kinds: ['sequence'],
+    label: 'sequence',
+    word: 'SEQUENCE',
+    parsed: new Set<unknown>(['OBJECT_SEQUENCE']),
+    catalog: 'pg_sequence',
+    privileges: ['SELECT', 'UPDATE', USAGE],
+  },
+} as const satisfies Readonly<Record<string, TargetDescription>>;
+
+type TargetType = keyof typeof TARGETS;
+export const TARGET_TYPES = Object.keys(TARGETS) as TargetType[];
+
+/** A function, procedure, aggregate or sequence on which roles have privileges. */
+export interface PrivilegesTarget {
+  type: TargetType;
+  /** The id of the object. */
+  id: string;
+}
+
+/** Returns the object as a target of privileges. Undefined for objects of other kinds, such as tables and views. */
+export function targetOf({ kind, id }: ObjectName): PrivilegesTarget | undefined {
+  const type = TARGET_TYPES.find((each) => (TARGETS[each].kinds as readonly string[]).includes(kind));
+  return type && { type, id };
+}
 
 /** The role in the id of privileges that stands for PUBLIC. PostgreSQL allows no role with this name. */
 export const PUBLIC = 'public';
 
 /**
  * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of
- * some privileges contains a function instead. False for an unknown kind of a diff.
+ * some privileges contains a function or a sequence instead. False for an unknown kind of a diff.
  */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');
@@ -347,8 +399,9 @@ export function idOnTable(kind: ObjectKind, name: string, table: string): string
   return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${quoteUnlessPlain(table)}`;
 }
 
-/** Returns the id of the privileges of a role on a function, procedure or aggregate. @param routine its id */
-export const idOnRoutine = (role: string, routine: string): string => `${quoteUnlessPlain(role)} on ${routine}`;
+/** Returns the id of the privileges of a role: `editors on total(integer)` or `editors on sequence numbers`. */
+export const idOnTarget = (role: string, { type, id }: PrivilegesTarget): string =>
+  `${quoteUnlessPlain(role)} on ${type === 'routine' ? id : `${type} ${quoteUnlessPlain(id)}`}`;
 
 interface ObjectNameParts {
   /** The name without quotes, argument types or table. For privileges, the role. */
@@ -357,13 +410,14 @@ interface ObjectNameParts {
   argumentTypes: string | null;
   /** The table or view of an object whose id contains one, without quotes. Otherwise null. */
   table: string | null;
-  /** The id of the function, procedure or aggregate of privileges. Otherwise null. */
-  routine: string | null;
+  /** The function, procedure, aggregate or sequence of privileges. Otherwise null. */
+  target: PrivilegesTarget | null;
 }
 
 const ROUTINE_ID = /^("(?:[^"]|"")+"|[^"(]+)\((.*)\)$/s;
 const ID_ON_TABLE = /^("(?:[^"]|"")+"|[^" ]+) on ("(?:[^"]|"")+"|[^" ]+)$/;
 const ID_ON_ROUTINE = /^("(?:[^"]|"")+"|[^" ]+) on ((?:"(?:[^"]|"")+"|[^"( ]+)\(.*\))$/s;
+const ID_ON_SEQUENCE = /^("(?:[^"]|"")+"|[^" ]+) on sequence ("(?:[^"]|"")+"|[^" ]+)$/;
 
 /** Returns the unquoted name and the rest of an id of this form. */
 function matchId(form: RegExp, id: string): { name: string; rest: string } | undefined {
@@ -373,26 +427,34 @@ function matchId(form: RegExp, id: string): { name: string; rest: string } | und
 
 /** Splits an id. An id that no definition can have is returned as a name. */
 export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
-  const none = { argumentTypes: null, table: null, routine: null };
+  const none = { argumentTypes: null, table: null, target: null };
   if (isNamedLikeTable({ kind })) return { ...none, name: id, table: id };
-  const onRoutine = kind === 'privileges' ? matchId(ID_ON_ROUTINE, id) : undefined;
-  if (onRoutine !== undefined) return { ...none, name: onRoutine.name, routine: onRoutine.rest };
+  const onTarget = kind === 'privileges' ? partsOnTarget(id) : undefined;
+  if (onTarget !== undefined) return { ...none, ...onTarget };
   const onTable = isOnTable({ kind }) ? matchId(ID_ON_TABLE, id) : undefined;
   if (onTable !== undefined) return { ...none, name: onTable.name, table: unquote(onTable.rest) };
   const routine = isRoutine({ kind }) ? matchId(ROUTINE_ID, id) : undefined;
   return routine === undefined ? { ...none, name: id } : { ...none, name: routine.name, argumentTypes: routine.rest };
 }
 
-/** Returns the name of the table or function of an object. Null for objects of neither. */
+/** Splits the id of privileges that are not on a table or view. Undefined for others. */
+function partsOnTarget(id: string): Pick<ObjectNameParts, 'name' | 'target'> | undefined {
+  const onRoutine = matchId(ID_ON_ROUTINE, id);
+  if (onRoutine !== undefined) return { name: onRoutine.name, target: { type: 'routine', id: onRoutine.rest } };
+  const onSequence = matchId(ID_ON_SEQUENCE, id);
+  return onSequence && { name: onSequence.name, target: { type: 'sequence', id: unquote(onSequence.rest) } };
+}
+
+/** Returns the name of the table, function or sequence of an object. Null for objects of none. */
 export function nameOfTarget(object: ObjectName): string | null {
-  const { table, routine } = objectNameParts(object);
-  return routine === null ? table : objectNameParts({ kind: 'function', id: routine }).name;
+  const { table, target } = objectNameParts(object);
+  return target?.type === 'routine' ? objectNameParts({ kind: 'function', id: target.id }).name : (target?.id ?? table);
 }
 
 /** True for the privileges of PUBLIC on a function, which has EXECUTE unless this object exists. Its list is empty. */
 export function isRevokedFromPublic(object: ObjectName): boolean {
-  const { name, routine } = objectNameParts(object);
-  return routine !== null && name === PUBLIC;
+  const { name, target } = objectNameParts(object);
+  return target?.type === 'routine' && name === PUBLIC;
 }
 
 /**

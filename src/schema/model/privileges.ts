@@ -5,7 +5,9 @@ import {
   type ObjectName,
   PUBLIC,
   type Privilege,
+  type PrivilegesTarget,
   type SchemaObject,
+  TARGETS,
   isRevokedFromPublic,
   objectNameParts,
 } from './objects.js';
@@ -147,19 +149,19 @@ export const privilegeLines = (privileges: readonly Privilege[]): string =>
 /** Returns the statements that grant the privileges, or revoke EXECUTE from PUBLIC. @param quote writes names in SQL */
 export function grantTexts({ kind, id, definition }: SchemaObject, quote: (name: string) => string): string[] {
   if (typeof definition === 'string') return [];
-  const { name, table, routine } = objectNameParts({ kind, id });
+  const { name, table, target } = objectNameParts({ kind, id });
   const role = name === PUBLIC ? 'PUBLIC' : quote(name);
-  const target = routine === null ? `TABLE ${quote(table ?? '')}` : `ROUTINE ${routineText(routine, quote)}`;
-  if (isRevokedFromPublic({ kind, id })) return [`REVOKE ${EXECUTE} ON ${target} FROM ${role}`];
+  const on = target === null ? `TABLE ${quote(table ?? '')}` : targetText(target, quote);
+  if (isRevokedFromPublic({ kind, id })) return [`REVOKE ${EXECUTE} ON ${on} FROM ${role}`];
   return [false, true].flatMap((isGrantable) => {
     const words = privilegeWords(privilegesWith(definition, isGrantable), quote);
     const option = isGrantable ? ' WITH GRANT OPTION' : '';
-    return words === '' ? [] : [`GRANT ${words} ON ${target} TO ${role}${option}`];
+    return words === '' ? [] : [`GRANT ${words} ON ${on} TO ${role}${option}`];
   });
 }
 
-/** PostgreSQL accepts the argument types of an id. The word ROUTINE covers functions, procedures and aggregates. */
-function routineText(id: string, quote: (name: string) => string): string {
-  const { name, argumentTypes } = objectNameParts({ kind: 'function', id });
-  return `${quote(name)}(${argumentTypes ?? ''})`;
+/** PostgreSQL accepts the argument types of an id. */
+function targetText({ type, id }: PrivilegesTarget, quote: (name: string) => string): string {
+  const { name, argumentTypes } = objectNameParts({ kind: TARGETS[type].kinds[0] ?? 'function', id });
+  return `${TARGETS[type].word} ${quote(name)}${argumentTypes === null ? '' : `(${argumentTypes})`}`;
 }

@@ -3,7 +3,14 @@
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
-import { ROUTINE_KINDS, type ObjectName, type SchemaObject, objectKey, objectNameParts } from './objects.js';
+import {
+  type ObjectName,
+  type PrivilegesTarget,
+  type SchemaObject,
+  TARGETS,
+  objectKey,
+  objectNameParts,
+} from './objects.js';
 import { createAttachment } from '../../kernel/attachment.js';
 
 /* Secondary indexes of persistent maps. An index is built once and updated when a few values change. */
@@ -171,9 +178,9 @@ const isCallable = ({ kind }: ObjectName): boolean => kind === 'function' || kin
 export const hasView = ({ objects }: Pick<State, 'objects'>, id: string): boolean =>
   objects.has(objectKey({ kind: 'view', id })) || objects.has(objectKey({ kind: 'materialized_view', id }));
 
-/** Returns the managed function, procedure or aggregate. Undefined if there is none. */
-export const getRoutine = (state: Pick<State, 'objects'>, id: string): SchemaObject | undefined =>
-  ROUTINE_KINDS.map((kind) => getObject(state, { kind, id })).find((each) => each !== undefined);
+/** Returns the managed function, procedure, aggregate or sequence of privileges. Undefined if there is none. */
+export const getTarget = (state: Pick<State, 'objects'>, { type, id }: PrivilegesTarget): SchemaObject | undefined =>
+  TARGETS[type].kinds.map((kind) => getObject(state, { kind, id })).find((each) => each !== undefined);
 
 /** Undefined if the field or collection does not exist. */
 export function getField(state: State, collection: string, field: string): Field | undefined {

@@ -22,12 +22,13 @@ import {
   type ObjectName,
   type SchemaObject,
   ENABLED,
-  EXECUTE,
   PUBLIC,
   type Privilege,
+  type PrivilegesTarget,
   TABLE_PRIVILEGES,
-  idOnRoutine,
+  TARGETS,
   idOnTable,
+  idOnTarget,
   isObjectKind,
   isRevokedFromPublic,
   newObject,
@@ -96,18 +97,22 @@ function readNewPrivileges(input: { readonly [member: string]: unknown }, at: Pa
 }
 
 function idFault(id: string): string | null {
-  const { name, table, routine } = objectNameParts({ kind: 'privileges', id });
-  if (routine !== null) {
-    const { name: own, argumentTypes } = objectNameParts({ kind: 'function', id: routine });
-    return idOnRoutine(name, routineId(own, argumentTypes ?? '')) === id ? null : ID_OF_PRIVILEGES;
-  }
+  const { name, table, target } = objectNameParts({ kind: 'privileges', id });
+  if (target !== null) return idOnTarget(name, spelledTarget(target)) === id ? null : ID_OF_PRIVILEGES;
   if (table === null || idOnTable('privileges', name, table) !== id) return ID_OF_PRIVILEGES;
   const fault = identifierFault(table);
   return fault === null ? null : `the name of the table ${fault}`;
 }
 
+/** Returns the target with quotes around the name of a function only where `routineId` writes them. */
+function spelledTarget({ type, id }: PrivilegesTarget): PrivilegesTarget {
+  if (type !== 'routine') return { type, id };
+  const { name, argumentTypes } = objectNameParts({ kind: 'function', id });
+  return { type, id: routineId(name, argumentTypes ?? '') };
+}
+
 const ID_OF_PRIVILEGES =
-  'id must be the role and its table or function, such as "editors on members" or "editors on total(integer)", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
+  'id must be the role and its table, function or sequence, such as "editors on members", "editors on total(integer)" or "editors on sequence numbers", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
 
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
@@ -173,8 +178,8 @@ function privilegesProblems({ kind, id }: SchemaObject, definition: unknown, at:
   if (isRevokedFromPublic({ kind, id })) return publicProblems(id, definition, at);
   if (definition.length === 0)
     return [invalidProblem(at, `definition must not be empty. Delete ${objectLabel({ kind, id })} instead`)];
-  const { routine } = objectNameParts({ kind, id });
-  const names: readonly Privilege['name'][] = routine === null ? TABLE_PRIVILEGES : [EXECUTE];
+  const { target } = objectNameParts({ kind, id });
+  const names: readonly Privilege['name'][] = target === null ? TABLE_PRIVILEGES : TARGETS[target.type].privileges;
   const problems = problemsOfEach(definition, (each: unknown, index) => privilegeProblems(each, names, [...at, index]));
   return problems.length > 0 ? problems : optionProblems(id, definition as Privilege[], at);
 }
@@ -205,7 +210,7 @@ function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
     return [
       invalidProblem(
         at,
-        'definition must write the table or function without a schema. It must be in the default schema',
+        'definition must write the table, function or sequence without a schema. It must be in the default schema',
       ),
     ];
   if (grants.id === id)
@@ -218,7 +223,7 @@ function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
 const LIST_OF_PRIVILEGES =
   'definition must be an array of { name } with columns and grantable as optional members, or GRANT statements';
 
-/** @param names the privileges on the table or function */
+/** @param names the privileges on the table, function or sequence */
 function privilegeProblems(input: unknown, names: readonly Privilege['name'][], at: Path): Problem[] {
   const { data } = objectDocument.shape.definition.options[1].element.safeParse(input);
   if (data === undefined || !names.includes(data.name))
@@ -230,7 +235,7 @@ function privilegeProblems(input: unknown, names: readonly Privilege['name'][], 
     ];
   const { name, columns } = data;
   if (columns === undefined) return [];
-  if (!COLUMN_PRIVILEGES.has(name))
+  if (names !== TABLE_PRIVILEGES || !COLUMN_PRIVILEGES.has(name))
     return [invalidProblem([...at, 'columns'], `${name} does not apply to columns. Remove columns`)];
   if (columns.length === 0) return [invalidProblem([...at, 'columns'], 'columns must contain at least one name')];
   return problemsOfEach(columns, (column, index): Problem[] => {

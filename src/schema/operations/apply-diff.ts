@@ -45,7 +45,7 @@ import {
   objectNameParts,
   renamedId,
   RELATION_KINDS,
-  ROUTINE_KINDS,
+  TARGETS,
 } from '../model/objects.js';
 import { readBackfill } from '../normal-form/field.js';
 import { readNewObject } from '../normal-form/object.js';
@@ -162,10 +162,11 @@ function applyObjectRenames(context: ApplyContext, items: readonly [number, Obje
   draft.putRenamed(free);
 }
 
-/** True for an object whose table or view, or whose function, the diff removes as well. */
+/** True for an object whose table or view, or whose function or sequence, the diff removes as well. */
 const isRemovedWithOther = ({ base, draft }: { base: State; draft: Draft }, { kind, id }: ObjectDiff): boolean => {
-  const { routine } = objectNameParts({ kind, id });
-  if (routine !== null) return !ROUTINE_KINDS.some((each) => draft.object({ kind: each, id: routine }) !== undefined);
+  const { target } = objectNameParts({ kind, id });
+  if (target !== null)
+    return !TARGETS[target.type].kinds.some((each) => draft.object({ kind: each, id: target.id }) !== undefined);
   const table = tableOf(getObject(base, { kind, id }) ?? { kind, id });
   const isView = table !== null && RELATION_KINDS.some((each) => draft.object({ kind: each, id: table }) !== undefined);
   return table !== null && !isView && draft.get(table)?.collection.schema == null;

@@ -105,7 +105,8 @@ export function readObjectFile(text: string): ObjectFile | FileFault {
 function readPrivileges(statements: readonly FileStatement[], { line }: FileStatement): ObjectFile | FileFault {
   const grants = readGrants(statements.map(({ node }) => node));
   if (typeof grants === 'string') return { message: `the definition ${grants}`, line };
-  if (grants.schema !== undefined) return { message: 'the table or function must be written without a schema', line };
+  if (grants.schema !== undefined)
+    return { message: 'the table, function or sequence must be written without a schema', line };
   const lines = { definition: line, comment: line, indexes: line, enabled: line };
   return { object: newObject({ kind: 'privileges', id: grants.id }, grants.privileges), lines };
 }

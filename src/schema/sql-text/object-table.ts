@@ -1,5 +1,11 @@
 /* Finds the tables of objects. The id of a trigger contains its table. Only the definition of a statistics object does. */
-import { type ObjectName, type SchemaObject, isFreeOnTable, objectNameParts } from '../model/objects.js';
+import {
+  type ObjectName,
+  type PrivilegesTarget,
+  type SchemaObject,
+  isFreeOnTable,
+  objectNameParts,
+} from '../model/objects.js';
 import { type ObjectNode, type State, collectionAt, createIndexedLookup, getObject } from '../model/state.js';
 import { parseDefinition } from './object-definition.js';
 import { areOnlyOf } from './table-options.js';
@@ -20,14 +26,16 @@ const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
 export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
   [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
 
-const keysByRoutine = createIndexedLookup(({ object }: ObjectNode) => {
-  const { routine } = objectNameParts(object);
-  return routine === null ? [] : [routine];
+const targetKey = ({ type, id }: PrivilegesTarget): string => `${type} ${id}`;
+
+const keysByTarget = createIndexedLookup(({ object }: ObjectNode) => {
+  const { target } = objectNameParts(object);
+  return target === null ? [] : [targetKey(target)];
 });
 
-/** Returns the privileges of roles on a function, procedure or aggregate. */
-export const privilegesOn = (objects: State['objects'], routine: string): SchemaObject[] =>
-  [...keysByRoutine(objects, routine)].flatMap((key) => objects.get(key)?.object ?? []);
+/** Returns the privileges of roles on a function, procedure, aggregate or sequence. */
+export const privilegesOn = (objects: State['objects'], target: PrivilegesTarget): SchemaObject[] =>
+  [...keysByTarget(objects, targetKey(target))].flatMap((key) => objects.get(key)?.object ?? []);
 
 /**
  * Returns the collection whose table an object belongs to. Undefined for an object of a view, for objects that belong to

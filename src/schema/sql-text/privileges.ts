@@ -6,9 +6,12 @@ import {
   EXECUTE,
   PUBLIC,
   type Privilege,
+  type PrivilegesTarget,
   TABLE_PRIVILEGES,
-  idOnRoutine,
+  TARGETS,
+  TARGET_TYPES,
   idOnTable,
+  idOnTarget,
 } from '../model/objects.js';
 import { sortPrivileges } from '../model/privileges.js';
 import { type Node, list, member, parseStatements, stringOf } from './expression.js';
@@ -16,16 +19,16 @@ import { routineIdIn } from './routine.js';
 
 export interface Grants {
   id: string;
-  /** The schema before the table or function. Undefined if the statements name none. */
+  /** The schema before the table, function or sequence. Undefined if the statements name none. */
   schema: string | undefined;
   privileges: Privilege[];
 }
 
 const ONE_TARGET =
-  'must be GRANT statements for one role on one table, view or function: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors. On a function, it can also be REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC';
+  'must be GRANT statements for one role on one table, view, function or sequence: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors, GRANT USAGE ON SEQUENCE numbers TO editors. On a function, it can also be REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC';
 
 /**
- * Reads GRANT statements for one role on one table or function, or REVOKE of EXECUTE from PUBLIC. Returns a
+ * Reads GRANT statements for one role on one table, function or sequence, or REVOKE of EXECUTE from PUBLIC. Returns a
  * sentence that follows "definition" for others.
  */
 export function parseGrants(text: string): Grants | string {
@@ -52,20 +55,24 @@ function readGrant(statement: Node | undefined): Grants | string {
   const role = statement === undefined ? undefined : onlyRole(statement);
   if (statement === undefined || target === undefined || role === undefined) return ONE_TARGET;
   if (role === null) return 'must name its role instead of CURRENT_USER, CURRENT_ROLE or SESSION_USER';
-  return target.isRoutine ? readOnRoutine(statement, role, target) : readOnTable(statement, role, target);
+  return target.type === 'routine' ? readOnRoutine(statement, role, target) : readOnRelation(statement, role, target);
 }
 
-function readOnTable(statement: Node, role: string, { name, schema }: Target): Grants | string {
+function readOnRelation(statement: Node, role: string, { name, type, schema }: Target): Grants | string {
   if (statement['is_grant'] !== true) return ONE_TARGET;
-  const privileges = readPrivileges(statement);
+  const privileges = readPrivileges(statement, type === 'table' ? TABLE_PRIVILEGES : TARGETS[type].privileges);
   if (typeof privileges === 'string') return privileges;
-  return { id: idOnTable('privileges', role, name), schema, privileges };
+  return {
+    id: type === 'table' ? idOnTable('privileges', role, name) : idOnTarget(role, { type, id: name }),
+    schema,
+    privileges,
+  };
 }
 
 function readOnRoutine(statement: Node, role: string, { name, schema }: Target): Grants | string {
   const privileges = readExecute(statement);
   if (typeof privileges === 'string') return privileges;
-  const id = idOnRoutine(role, name);
+  const id = idOnTarget(role, { type: 'routine', id: name });
   if (statement['is_grant'] === true) return { id, schema, privileges };
   const isPlain = statement['grant_option'] !== true && statement['behavior'] !== 'DROP_CASCADE';
   return role === PUBLIC && isPlain ? { id, schema, privileges: [] } : ONE_TARGET;
@@ -78,33 +85,29 @@ function onlyRole(statement: Node): string | null | undefined {
 }
 
 interface Target {
-  /** The name of a table or view, or the id of a function. */
+  /** The name of a table, view or sequence, or the id of a function. */
   name: string;
   schema: string | undefined;
-  isRoutine: boolean;
+  type: PrivilegesTarget['type'] | 'table';
 }
 
-const ROUTINES: ReadonlySet<unknown> = new Set(['OBJECT_FUNCTION', 'OBJECT_PROCEDURE', 'OBJECT_ROUTINE']);
-
-/** Returns the only table, view or function of GRANT or REVOKE. Undefined for other statements. */
+/** Returns the only table, view, function or sequence of GRANT or REVOKE. Undefined for other statements. */
 function onlyTarget(statement: Node): Target | undefined {
   const { objtype, targtype, grantor, objects } = statement;
   const [object, ...others] = list(objects);
   if (targtype !== 'ACL_TARGET_OBJECT' || grantor !== undefined || others.length > 0) return undefined;
-  const routine = ROUTINES.has(objtype) ? member(object, 'ObjectWithArgs') : undefined;
-  if (routine !== undefined) {
-    const id = routineIdIn(routine);
-    const [, schema] = list(routine['objname']).map(stringOf).reverse();
-    return id === undefined ? undefined : { name: id, schema, isRoutine: true };
-  }
-  const relation = objtype === 'OBJECT_TABLE' ? member(object, 'RangeVar') : undefined;
-  if (relation === undefined) return undefined;
+  const type = objtype === 'OBJECT_TABLE' ? 'table' : TARGET_TYPES.find((each) => TARGETS[each].parsed.has(objtype));
+  if (type === 'routine') return routineIn(member(object, 'ObjectWithArgs') ?? {});
+  const relation = member(object, 'RangeVar');
+  if (type === undefined || relation === undefined) return undefined;
   const { schemaname, relname } = relation;
-  return {
-    name: String(relname),
-    schema: typeof schemaname === 'string' ? schemaname : undefined,
-    isRoutine: false,
-  };
+  return { name: String(relname), schema: typeof schemaname === 'string' ? schemaname : undefined, type };
+}
+
+function routineIn(routine: Node): Target | undefined {
+  const id = routineIdIn(routine);
+  const [, schema] = list(routine['objname']).map(stringOf).reverse();
+  return id === undefined ? undefined : { name: id, schema, type: 'routine' };
 }
 
 /** Functions have no other privilege, so ALL has the same meaning in all PostgreSQL releases. */
@@ -115,10 +118,13 @@ function readExecute(statement: Node): Privilege[] | string {
   return [{ name: EXECUTE, ...(statement['grant_option'] === true && { grantable: true }) }];
 }
 
-function readPrivileges(statement: Node): Privilege[] | string {
+type Names = readonly Privilege['name'][];
+
+/** @param names the privileges on the table or sequence */
+function readPrivileges(statement: Node, names: Names): Privilege[] | string {
   const privileges: Privilege[] = [];
   for (const each of list(statement['privileges'])) {
-    const read = readPrivilege(member(each, 'AccessPriv') ?? {});
+    const read = readPrivilege(member(each, 'AccessPriv') ?? {}, names);
     if (typeof read === 'string') return read;
     privileges.push(statement['grant_option'] === true ? { ...read, grantable: true } : read);
   }
@@ -133,11 +139,12 @@ function roleOf({ roletype, rolename }: Node): string | null {
   return roletype === 'ROLESPEC_CSTRING' && typeof rolename === 'string' ? rolename : null;
 }
 
-function readPrivilege({ priv_name: word, cols }: Node): Privilege | string {
+function readPrivilege({ priv_name: word, cols }: Node, names: Names): Privilege | string {
   if (word === undefined) return ALL;
-  const name = TABLE_PRIVILEGES.find((each) => each.toLowerCase() === word);
-  if (name === undefined) return `must name ${TABLE_PRIVILEGES.join(', ')}, but contains ${JSON.stringify(word)}`;
+  const name = names.find((each) => each.toLowerCase() === word);
+  if (name === undefined) return `must name ${names.join(', ')}, but contains ${JSON.stringify(word)}`;
   const columns = list(cols).map((each) => stringOf(each) ?? '');
   if (columns.length === 0) return { name };
-  return COLUMN_PRIVILEGES.has(name) ? { name, columns } : `must not restrict ${name} to columns`;
+  const hasColumns = names === TABLE_PRIVILEGES && COLUMN_PRIVILEGES.has(name);
+  return hasColumns ? { name, columns } : `must not restrict ${name} to columns`;
 }

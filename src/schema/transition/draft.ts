@@ -14,8 +14,8 @@ import {
   hasColumn,
 } from '../model/state.js';
 import { isDroppedWithColumns, objectsOn, privilegesOn } from '../sql-text/object-table.js';
-import { type ObjectName, type SchemaObject, isRelation, isRoutine, objectKey } from '../model/objects.js';
-import { renameOnRoutines, renameOnTables, renamedObject } from './objects.js';
+import { type ObjectName, type SchemaObject, isRelation, objectKey, targetOf } from '../model/objects.js';
+import { renameOnTargets, renameOnTables, renamedObject } from './objects.js';
 
 interface OpenNode {
   identities: { collection: Identity; fields: Map<string, Identity> };
@@ -134,11 +134,12 @@ export class Draft {
     this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
-  /** Removes an object with the triggers, rules and privileges of a view, or the privileges of a function. */
+  /** Removes an object with the triggers, rules and privileges of a view, or the privileges of a function or sequence. */
   removeObject(name: ObjectName): void {
     this.#removeObjects([name]);
     if (isRelation(name)) this.#removeOnTable(name.id);
-    if (isRoutine(name)) this.#removeObjects(privilegesOn(this.#objects, name.id));
+    const target = targetOf(name);
+    if (target !== undefined) this.#removeObjects(privilegesOn(this.#objects, target));
   }
 
   #removeOnTable(table: string): void {
@@ -151,13 +152,17 @@ export class Draft {
     this.#objects = carryIndexes(this.#objects, this.#objects.deleteAll(keys), new Set(keys));
   }
 
-  /** Puts extracted objects under other names. Objects of views and functions follow. Objects may exchange names. */
+  /** Puts extracted objects under other names. Objects of views, functions and sequences follow. Objects may exchange names. */
   putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
     for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
-    const namesOf = (isIncluded: (object: ObjectName) => boolean): ReadonlyMap<string, string> =>
-      new Map(renames.flatMap(({ node: { object }, to }) => (isIncluded(object) ? [[object.id, to]] : [])));
-    this.#objects = renameOnTables(this.#objects, namesOf(isRelation));
-    this.#objects = renameOnRoutines(this.#objects, namesOf(isRoutine));
+    const views = renames.flatMap(({ node: { object }, to }): [string, string][] =>
+      isRelation(object) ? [[object.id, to]] : [],
+    );
+    const targets = renames.flatMap(({ node: { object }, to }) => {
+      const from = targetOf(object);
+      return from === undefined ? [] : [{ from, to }];
+    });
+    this.#objects = renameOnTargets(renameOnTables(this.#objects, new Map(views)), targets);
   }
 
   /** Removes the object and returns it, so that it can be put under another name. */

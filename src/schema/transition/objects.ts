@@ -14,8 +14,9 @@ import {
 import {
   type Definition,
   type Privilege,
+  type PrivilegesTarget,
   type SchemaObject,
-  idOnRoutine,
+  idOnTarget,
   idOnTable,
   isOnTable,
   objectKey,
@@ -31,7 +32,7 @@ import {
   NEW_IDENTITY,
   byName,
   getObject,
-  getRoutine,
+  getTarget,
   hasTableAt,
   hasFunction,
   hasView,
@@ -67,8 +68,8 @@ export function findFormerObjects(from: State, to: State): ReadonlyMap<string, s
  * first of them.
  */
 function isOnReplaced(from: State, to: State, object: SchemaObject): boolean {
-  const { table, routine } = objectNameParts(object);
-  if (routine !== null) return getRoutine(from, routine)?.kind !== getRoutine(to, routine)?.kind;
+  const { table, target } = objectNameParts(object);
+  if (target !== null) return getTarget(from, target)?.kind !== getTarget(to, target)?.kind;
   return table !== null && kindOfRelation(from, table) !== kindOfRelation(to, table);
 }
 
@@ -173,10 +174,16 @@ export function renameOnTables(objects: State['objects'], names: ReadonlyMap<str
   return moveObjects(objects, moved);
 }
 
-/** Returns the objects after functions were renamed. Privileges on these get new ids but keep their identities. */
-export function renameOnRoutines(objects: State['objects'], ids: ReadonlyMap<string, string>): State['objects'] {
-  const moved = [...ids].flatMap(([routine, to]) =>
-    privilegesOn(objects, routine).map((object) => ({ object, id: idOnRoutine(objectNameParts(object).name, to) })),
+/** Returns the objects after functions and sequences were renamed. Privileges on these get new ids but keep their identities. */
+export function renameOnTargets(
+  objects: State['objects'],
+  renames: readonly { from: PrivilegesTarget; to: string }[],
+): State['objects'] {
+  const moved = renames.flatMap(({ from, to }) =>
+    privilegesOn(objects, from).map((object) => ({
+      object,
+      id: idOnTarget(objectNameParts(object).name, { ...from, id: to }),
+    })),
   );
   return moveObjects(objects, moved);
 }

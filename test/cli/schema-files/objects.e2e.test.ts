@@ -150,7 +150,7 @@ describe('files of views', () => {
     expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=table_options')).data).to.deep.equal([]);
   });
 
-  it('contain sequences with their comment', async () => {
+  it('contain sequences with their comment and their privileges', async () => {
     const definition = 'CREATE SEQUENCE numbers START WITH 1000';
     const name = 'sequence.numbers.sql';
     const file = `${definition};\nCOMMENT ON SEQUENCE numbers IS 'Invoices';\n`;
@@ -161,6 +161,15 @@ describe('files of views', () => {
     expect(data).to.deep.equal([{ kind: 'sequence', id: 'numbers', definition, comment: 'Invoices' }]);
     await run('pull');
     expect(await text(name)).to.equal(file);
+    const granted = 'privileges.pg_monitor%20on%20sequence%20numbers.sql';
+    const grants = 'GRANT SELECT ON SEQUENCE numbers TO pg_monitor;\nGRANT USAGE ON SEQUENCE numbers TO pg_monitor WITH GRANT OPTION;\n';
+    await writeFile(at(granted), grants);
+    expect((await run('push', '--yes')).code).to.equal(0);
+    await run('pull');
+    expect(await text(granted)).to.equal(grants);
+    await writeFile(at(granted), grants.replace('SELECT', 'UPDATE'));
+    expect((await run('plan')).out).to.contain('~ privileges pg_monitor on sequence numbers: definition');
+    await rm(at(granted));
     await writeFile(at(name), file.replace('1000', '2000'));
     expect((await run('plan')).out).to.contain('~ sequence numbers: definition');
     await writeFile(at(name), file.replace('ON SEQUENCE numbers', 'ON SEQUENCE others'));

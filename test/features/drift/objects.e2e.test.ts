@@ -537,6 +537,44 @@ describe('drift of privileges on functions', () => {
       expectHandled(change, { object, kind, members: [member], catalog: CATALOG }));
 });
 
+describe('drift of privileges on sequences', () => {
+  const { api, drift, dps, expectHandled } = withObjects();
+  const GRANTED = { kind: 'privileges', id: 'pg_monitor on sequence numbers' };
+  const SEQUENCE = { kind: 'sequence', id: 'numbers' };
+  const CATALOG = `SELECT x.privilege_type, x.is_grantable FROM pg_class c, aclexplode(c.relacl) x
+      WHERE c.relname = 'numbers' AND x.grantee = 'pg_monitor'::regrole ORDER BY 1`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE numbers' });
+    await api.ok('POST', '/objects', { ...GRANTED, definition: [{ name: 'USAGE' }] });
+  });
+
+  for (const [change, kind, member] of [
+    ['GRANT UPDATE ON SEQUENCE numbers TO pg_monitor WITH GRANT OPTION', 'different', 'definition'],
+    ['REVOKE ALL ON SEQUENCE numbers FROM pg_monitor', 'missing', 'privileges'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: GRANTED, kind, members: [member], catalog: CATALOG }));
+
+  it('grants them again on a sequence that someone dropped, and lists those that someone granted', async () => {
+    const before = await api.sql(CATALOG);
+    await api.sql('DROP SEQUENCE numbers');
+    expect((await drift()).objects.map(({ object, kind }) => [object, kind])).to.deep.equal([
+      [GRANTED, 'missing'],
+      [SEQUENCE, 'missing'],
+    ]);
+    const repaired = await dps('drift', '--repair');
+    expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+    expect(await api.sql(CATALOG)).to.deep.equal(before);
+    await api.sql('GRANT SELECT ON SEQUENCE numbers TO PUBLIC');
+    const everyone = { kind: 'privileges', id: 'public on sequence numbers' };
+    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects: [everyone] });
+    await api.sql('DROP SEQUENCE numbers');
+    await api.ok('POST', '/schema/drift/accept', { objects: [SEQUENCE, GRANTED] });
+    expect(await drift()).to.deep.include({ ok: true, objects: [] });
+  });
+});
+
 describe('drift of views with OBJECTS=off', () => {
   const { api } = withService();
 

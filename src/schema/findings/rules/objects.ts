@@ -3,18 +3,20 @@ import {
   type ObjectName,
   PUBLIC,
   type SchemaObject,
-  idOnRoutine,
   idOnTable,
+  idOnTarget,
   isRelation,
   isRenamedWithTable,
   isRevokedFromPublic,
   objectLabel,
   objectNameParts,
   type Privilege,
-  isRoutine,
+  type PrivilegesTarget,
+  targetOf,
 } from '../../model/objects.js';
 import { findLostPrivileges, heldPrivileges, privilegeWords, privilegesIn } from '../../model/privileges.js';
-import { type State, getObject, getRoutine, hasTableAt, hasView } from '../../model/state.js';
+import { collectionsNeeding } from '../../model/order.js';
+import { type State, getObject, getTarget, hasTableAt, hasView } from '../../model/state.js';
 import { isSameDefinition, parseDefinition } from '../../sql-text/object-definition.js';
 import { collectionOfObject, collectionsOfObject, objectsOn } from '../../sql-text/object-table.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
@@ -48,15 +50,19 @@ const VERBS = {
 } as const;
 
 /**
- * True if the object is deleted or renamed together with its table, view or function. The findings about that one apply
- * then.
+ * True if the object is deleted or renamed together with its table, view, function or sequence. The findings about that
+ * one apply then. A sequence that a table needs stays in the database.
  */
 export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
-  const { table, routine } = objectNameParts(event.subject);
-  if (routine !== null) return event.type === 'object.deleted' && getRoutine(batch.after, routine) === undefined;
+  const { table, target } = objectNameParts(event.subject);
+  if (target !== null) return event.type === 'object.deleted' && !isTargetLeft(batch.after, target);
   return event.type === 'object.deleted' && hasRelation(batch.before, table) && !hasRelation(batch.after, table);
 }
+
+const isTargetLeft = (state: State, target: PrivilegesTarget): boolean =>
+  getTarget(state, target) !== undefined ||
+  (target.type === 'sequence' && collectionsNeeding(state, { kind: 'sequence', id: target.id }).length > 0);
 
 const hasRelation = (state: State, name: string | null): boolean =>
   name !== null && (hasTableAt(state, undefined, name) || hasView(state, name));
@@ -124,9 +130,9 @@ export const securityDefinerPublicExecute: Rule = {
     };
   },
   objectEvent({ event, batch }) {
-    const { routine } = objectNameParts(event.subject);
+    const { target } = objectNameParts(event.subject);
     const isGranted = event.type === 'object.deleted' && isRevokedFromPublic(event.subject);
-    const now = routine !== null && isGranted ? getRoutine(batch.after, routine) : undefined;
+    const now = target !== null && isGranted ? getTarget(batch.after, target) : undefined;
     if (now === undefined || !isOpenDefiner(batch.after, now)) return undefined;
     return {
       message: `${objectLabel(now)} has SECURITY DEFINER, and every role may execute it afterwards`,
@@ -138,7 +144,7 @@ export const securityDefinerPublicExecute: Rule = {
 /** True for a function or procedure with SECURITY DEFINER, unless the log revokes EXECUTE from PUBLIC. */
 const isOpenDefiner = (state: State, object: SchemaObject): boolean =>
   routineParts(object)?.isSecurityDefiner === true &&
-  getObject(state, { kind: 'privileges', id: idOnRoutine(PUBLIC, object.id) }) === undefined;
+  getObject(state, { kind: 'privileges', id: idOnTarget(PUBLIC, { type: 'routine', id: object.id }) }) === undefined;
 
 const TRIGGER = 'CREATE TRIGGER audit AFTER UPDATE ON posts FOR EACH ROW EXECUTE FUNCTION audit()';
 
@@ -372,12 +378,15 @@ export const roleNeeded: Rule = {
 const isAboutPrivileges = ({ event }: PlannedObjectEvent): boolean => event.subject.kind === 'privileges';
 
 const OTHER_ACCESS = 'the role may read or write other data afterwards';
-const OTHER_EXECUTION = 'other roles may execute it afterwards';
+const OTHER_USE = {
+  routine: 'other roles may execute it afterwards',
+  sequence: 'other roles may use the sequence afterwards',
+} as const;
 
-/** `"members"`, `"total(integer)"` */
+/** `"members"`, `"total(integer)"`, `sequence "numbers"` */
 function targetName(object: ObjectName): string {
-  const { table, routine } = objectNameParts(object);
-  return JSON.stringify(routine ?? table);
+  const { table, target } = objectNameParts(object);
+  return `${target?.type === 'sequence' ? 'sequence ' : ''}${JSON.stringify(target?.id ?? table)}`;
 }
 
 const GRANT = 'GRANT SELECT ON posts TO editors';
@@ -386,14 +395,15 @@ export const changesPrivileges: Rule = {
   code: 'CHANGES_PRIVILEGES',
   level: 'warn',
   title: 'Changes privileges',
-  what: 'The change creates, changes or deletes the privileges of a role on a table, view or function, or restores a table without its privileges. A change that renames or deletes the table or function does not have this finding.',
+  what: 'The change creates, changes or deletes the privileges of a role on a table, view, function or sequence, or restores a table without its privileges. A change that renames or deletes the table, function or sequence does not have this finding.',
   why: 'Privileges decide what a database role can read, write and execute. A change can show data to more roles, or break an application.',
   safer: 'Review the change together with all other privileges on the table. A policy can require an approval.',
   example: { unsafe: GRANT },
   objectEvent(planned) {
     const { event } = planned;
     if (!isAboutPrivileges(planned) || followsTable(planned)) return undefined;
-    const consequence = objectNameParts(event.subject).routine === null ? OTHER_ACCESS : OTHER_EXECUTION;
+    const { target } = objectNameParts(event.subject);
+    const consequence = target === null ? OTHER_ACCESS : OTHER_USE[target.type];
     const message = `${VERBS[event.type]} ${objectLabel(event.subject)}: ${consequence}`;
     return { message, ...subjectOnTable(event.subject, planned) };
   },
@@ -405,7 +415,7 @@ export const publicPrivilege: Rule = {
   level: 'warn',
   standing: true,
   title: 'Privilege for every role',
-  what: 'Privileges on a table or view are granted to `PUBLIC`, or `EXECUTE` on a function is granted to it again.',
+  what: 'Privileges on a table, view or sequence are granted to `PUBLIC`, or `EXECUTE` on a function is granted to it again.',
   why: 'Every database role gets them, including roles that are created later.',
   safer: 'Grant the privileges to one role, and add the roles that need them as members.',
   example: { unsafe: 'GRANT SELECT ON posts TO PUBLIC', safe: GRANT },
@@ -423,10 +433,10 @@ export const publicPrivilege: Rule = {
   },
 };
 
-/** Observes privileges on a dropped table, view or function that are not in the log, so a new object of its name lacks them. */
+/** Observes privileges on a dropped table, view, function or sequence that are not in the log, so a new object of its name lacks them. */
 function observeReplaced({ event: { subject }, batch }: PlannedObjectEvent): Observation[] {
   return batch
-    .privilegesBefore(subject.id)
+    .privilegesBefore(subject)
     .filter((each) => getObject(batch.before, each) === undefined && getObject(batch.after, each) === undefined)
     .map((each) => ({
       message: `${objectLabel(each)} are not managed, and ${objectLabel(subject)} is created without them`,
@@ -435,9 +445,9 @@ function observeReplaced({ event: { subject }, batch }: PlannedObjectEvent): Obs
 }
 
 function findLost({ event: { subject }, batch, old }: PlannedObjectEvent): Privilege[] {
-  const { routine } = objectNameParts(subject);
+  const { target } = objectNameParts(subject);
   // Nobody had a privilege on a new function.
-  if (old === undefined && routine !== null && getRoutine(batch.before, routine) === undefined) return [];
+  if (old === undefined && target !== null && getTarget(batch.before, target) === undefined) return [];
   return findLostPrivileges(heldPrivileges(subject, old), heldPrivileges(subject, getObject(batch.after, subject)));
 }
 
@@ -445,14 +455,15 @@ export const privilegeLost: Rule = {
   code: 'PRIVILEGE_LOST',
   level: 'warn',
   title: 'Lost privilege',
-  what: 'A role loses a privilege on an existing table, view or function, on a dropped column, or on a view or function that is created again as another kind.',
+  what: 'A role loses a privilege on an existing table, view, function or sequence, on a dropped column, or on a view or function that is created again as another kind.',
   why: 'Applications that connect with this role can no longer run some statements.',
   safer:
     'Check which applications use the role. If the change only replaces the view, keep its privileges in the snapshot.',
   example: { unsafe: 'DELETE /objects/privileges/editors%20on%20posts' },
   objectEvent(planned) {
     const { subject, type } = planned.event;
-    if (type === 'object.created' && (isRelation(subject) || isRoutine(subject))) return observeReplaced(planned);
+    if (type === 'object.created' && (isRelation(subject) || targetOf(subject) !== undefined))
+      return observeReplaced(planned);
     if (!isAboutPrivileges(planned) || followsTable(planned)) return undefined;
     const lost = findLost(planned);
     if (lost.length === 0) return undefined;

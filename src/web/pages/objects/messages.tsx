@@ -71,7 +71,7 @@ export const messages = inLanguage(
       kind: 'Kind',
       definition: 'Definition',
       statement: 'One statement in SQL, which creates the object',
-      privileges: 'GRANT statements for one role on one table, view or function, or REVOKE EXECUTE … FROM PUBLIC',
+      privileges: 'GRANT statements for one role on one table, view, function or sequence, or REVOKE EXECUTE … FROM PUBLIC',
       comment: 'Comment',
     },
   },
@@ -119,7 +119,7 @@ export const messages = inLanguage(
       definition: 'Definition',
       statement: 'Eine SQL-Anweisung, die das Objekt anlegt',
       privileges:
-        'GRANT-Anweisungen für eine Rolle auf einer Tabelle, View oder Funktion, oder REVOKE EXECUTE … FROM PUBLIC',
+        'GRANT-Anweisungen für eine Rolle auf einer Tabelle, View, Funktion oder Sequenz, oder REVOKE EXECUTE … FROM PUBLIC',
       comment: 'Kommentar',
     },
   },
