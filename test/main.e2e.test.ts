@@ -276,7 +276,7 @@ describe('the service as a process', () => {
       [
         'a user without privileges',
         withoutRights,
-        /^The schema "dps_limited_new" does not exist, and the role "dps_limited" may not create it\. .*GRANT CREATE ON DATABASE .*\.$/,
+        /^The schema "dps_limited_new" does not exist, and the role "dps_limited" cannot create it\. .*GRANT CREATE ON DATABASE .*\.$/,
       ],
       [
         'DATA_DIR',

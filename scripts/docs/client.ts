@@ -66,7 +66,7 @@ export function clientTypes(routes: readonly Route[], { paths, components }: Ope
     '  path: string;',
     '  /** `safe`: it changes nothing. `key`: an Idempotency-Key makes it take effect once. */',
     "  repeat: 'safe' | 'key' | 'no';",
-    '  /** Statuses beyond 2xx that are no errors. */',
+    '  /** Statuses other than 2xx that are not errors. */',
     '  answers: readonly number[];',
     '}',
     '',

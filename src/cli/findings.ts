@@ -205,7 +205,7 @@ function findingsMarkdown(findings: readonly PrintedFinding[]): string {
   return [
     `**${countText(findings)}**`,
     '',
-    '| level | finding | place | what | safer |',
+    '| level | finding | location | message | safer alternative |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
     '',

@@ -84,7 +84,7 @@ export function describePolicy({ findings, collections, online_above_rows: rows,
   const lines = Object.entries(findings).map(([code, action]) => `${code}: ${action}`);
   for (const rule of collections)
     for (const [code, action] of Object.entries(rule.findings)) lines.push(`${code} for ${rule.pattern}: ${action}`);
-  if (lines.length === 0) lines.push('Every finding is shown by its level, and nothing is rejected.');
+  if (lines.length === 0) lines.push('Each finding is shown with its own level, and nothing is rejected.');
   if (rows !== null) lines.push(`Online changes are required above ${rows.toLocaleString('en')} rows.`);
   const who = people.author_may_approve ? 'its author may approve' : 'its author cannot approve';
   lines.push(`Required approvals of a change request: ${people.approvals}; ${who}.`);

@@ -38,7 +38,7 @@ export const FINDINGS = {
   },
   SCHEMA_NOT_WRITABLE: {
     severity: 'error',
-    fix: 'Run the statements of the message. One schema is that of DB_SCHEMA, the other that of SERVICE_SCHEMA.',
+    fix: 'Run the statements in the message. They concern the schemas that DB_SCHEMA and SERVICE_SCHEMA name.',
   },
   SERVICE_MISSING: {
     severity: 'error',
@@ -128,11 +128,11 @@ export const FINDINGS = {
   },
   ACCOUNTS_DIFFER: {
     severity: 'error',
-    fix: 'Someone changed accounts in the database itself. Delete users that nobody created ("dps users remove"), revoke such API tokens ("dps tokens revoke"), and set roles and statuses again ("dps users set"). Then change the password of the database account.',
+    fix: 'Someone changed accounts directly in the database. Delete users that nobody created ("dps users remove"), revoke such API tokens ("dps tokens revoke"), and set roles and statuses again ("dps users set"). Then change the password of the database account.',
   },
   OWN_TABLES_DIFFER: {
     severity: 'error',
-    fix: 'Someone changed the tables of the service in the database itself. Restore what the message names (db/*.sql creates it), or remove it if it was added. Then run "dps verify".',
+    fix: 'Someone changed the tables of the service directly in the database. Restore what the message names (db/*.sql creates it), or remove it if it was added. Then run "dps verify".',
   },
   KEY_ALTERED: {
     severity: 'error',
@@ -144,7 +144,7 @@ export const FINDINGS = {
   },
   PREPARATION_LEFT: {
     severity: 'warning',
-    fix: 'Run the named commands in that order. They remain after a database was restored or rows were deleted by hand.',
+    fix: 'Run the commands in the message, in that order. Prepared objects can remain after a database was restored, or after rows were deleted by hand.',
   },
   PROJECTION_FAILED: { severity: 'error', fix: 'Run "dps status". It shows the event, the reason and the next step.' },
   PROJECTION_BEHIND: {
@@ -181,7 +181,7 @@ export const FINDINGS = {
   },
   LISTENER_DEAF: {
     severity: 'error',
-    fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, without a pooler. Notifications on DATABASE_URL must arrive there.',
+    fix: 'Set DIRECT_DATABASE_URL to the address of the server itself, without a pooler. Notifications that are sent on DATABASE_URL must arrive on that connection.',
   },
   POOLER_UNUSABLE: { severity: 'error', fix: 'Change the named settings as docs/cluster.md, "Poolers", describes.' },
   POOLER_UNEXPECTED: {

@@ -27,7 +27,7 @@ const SERVER = `
 const OLDEST = 140_000;
 
 export const database: Check = {
-  name: 'database version, encoding, writable',
+  name: 'database version, encoding and write access',
   decisive: true,
   async run({ pool }) {
     const { rows } = await pool.query<Server>(SERVER);
@@ -87,7 +87,7 @@ export const connections: Check = {
     const admitted = rows[0]?.connections ?? 0;
     const needed = config.poolSize + BESIDE_THE_POOL;
     if (admitted >= needed) return [];
-    const message = `The server allows ${admitted} connections, and this service may use ${needed} (DB_POOL ${config.poolSize}).`;
+    const message = `The server allows ${admitted} connections, but this service may use ${needed} (DB_POOL ${config.poolSize}).`;
     return [finding('CONNECTIONS_LOW', message)];
   },
 };
@@ -204,14 +204,17 @@ export const migrations: Check = {
     const { applied, newest } = await listMigrations(pool);
     if (applied < newest) {
       return [
-        finding('MIGRATIONS_PENDING', `The last applied migration is ${applied}, and this release has ${newest}.`),
+        finding(
+          'MIGRATIONS_PENDING',
+          `The last applied migration is ${applied}, but this release has migrations up to ${newest}.`,
+        ),
       ];
     }
     if (applied > newest) {
       return [
         finding(
           'MIGRATIONS_NEWER',
-          `Migration ${applied} was applied, and this release only knows migrations up to ${newest}.`,
+          `Migration ${applied} was applied, but this release only knows migrations up to ${newest}.`,
         ),
       ];
     }

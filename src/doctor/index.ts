@@ -109,9 +109,10 @@ const postgrest: Check = {
     const { logins, notified } = rows[0] as { logins: number; notified: boolean };
     if (logins === 0) {
       if (!notifyPostgrest) return [];
-      return [finding('POSTGREST_MISSING', 'NOTIFY_POSTGREST is on, and no PostgREST is connected to the database.')];
+      return [finding('POSTGREST_MISSING', 'NOTIFY_POSTGREST is on, but no PostgREST is connected to the database.')];
     }
-    const missed = 'PostgREST is connected to the database, and NOTIFY_POSTGREST is off: it does not notice changes.';
+    const missed =
+      'PostgREST is connected to the database, but NOTIFY_POSTGREST is off, so PostgREST does not notice changes.';
     return [
       ...(notifyPostgrest || notified ? [] : [finding('POSTGREST_UNNOTIFIED', missed)]),
       ...(await findPrivileged(pool, serviceSchema)),

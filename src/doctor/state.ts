@@ -67,7 +67,9 @@ export const storedFolds: Check = {
     for (const position of await foldPositions(pool)) {
       const fold = await readFold(pool, position, secret);
       if (fold !== null && 'why' in fold) {
-        findings.push(finding('STORED_FOLD_WRONG', `The stored state at position ${position}: ${fold.why}.`));
+        findings.push(
+          finding('STORED_FOLD_WRONG', `The stored state at position ${position} cannot be used: ${fold.why}.`),
+        );
       }
     }
     return findings;

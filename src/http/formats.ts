@@ -218,7 +218,8 @@ function finished(event: Event, { source, sizes, open }: Count): OpenYamlNode {
   if (event.type !== EVENT_ID.ALIAS) return emptyNode(null);
   const name = source.slice(event.anchorStart, event.anchorEnd);
   // An alias to an unfinished anchor would make the value contain itself.
-  if (open.some(({ anchor }) => anchor === name)) throw new YamlError(`the alias "${name}" is inside its own anchor`);
+  if (open.some(({ anchor }) => anchor === name))
+    throw new YamlError(`the alias "${name}" refers to a value that contains it`);
   return { ...(sizes.get(name) ?? emptyNode(null)), anchor: null };
 }
 

@@ -205,7 +205,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
     );
   }
   if (error.code === 'EACCES') {
-    return new OperatorError(`This user may not use PORT ${port}. Set a port above 1023.`, { cause: error });
+    return new OperatorError(`This user is not allowed to use PORT ${port}. Set a port above 1023.`, { cause: error });
   }
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') {
     return new OperatorError(

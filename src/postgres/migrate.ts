@@ -94,7 +94,7 @@ export async function findMissingMigrations(options: MigrateOptions): Promise<st
     refuseNewer(applied, migrations);
     await refuseLostRows(client, migrations, options);
     const newest = migrations.at(-1)?.number ?? 0;
-    return applied < newest ? `is at migration ${applied}, and this release needs ${newest}` : null;
+    return applied < newest ? `is at migration ${applied}, but this release needs ${newest}` : null;
   });
 }
 

@@ -40,12 +40,12 @@ export async function findMissingPrivilege(db: Queryable, schema: string): Promi
   const [who, which] = [quoted(account), quoted(schema)];
   if (exists) {
     return (
-      `The role ${who} may not create tables in the schema ${which}. ` +
+      `The role ${who} cannot create tables in the schema ${which}. ` +
       `Run as its owner or a superuser: GRANT USAGE, CREATE ON SCHEMA ${which} TO ${who}.`
     );
   }
   return (
-    `The schema ${which} does not exist, and the role ${who} may not create it. Run as a superuser: ` +
+    `The schema ${which} does not exist, and the role ${who} cannot create it. Run as a superuser: ` +
     `CREATE SCHEMA ${which} AUTHORIZATION ${who}, or GRANT CREATE ON DATABASE ${quoted(database)} TO ${who}.`
   );
 }

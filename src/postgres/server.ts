@@ -29,11 +29,11 @@ export async function readDatabase(db: Queryable): Promise<Database> {
   const row = rows[0] as (typeof rows)[number];
   const version = row.version.split(' ')[0] ?? row.version;
   if (row.number < OLDEST) {
-    throw new OperatorError(`The database server runs PostgreSQL ${version}, and this service requires 14 or newer.`);
+    throw new OperatorError(`The database server runs PostgreSQL ${version}, but this service requires 14 or newer.`);
   }
   if (row.encoding !== 'UTF8') {
     throw new OperatorError(
-      `The database "${row.database}" has the encoding ${row.encoding}, and this service requires UTF8.`,
+      `The database "${row.database}" has the encoding ${row.encoding}, but this service requires UTF8.`,
     );
   }
   return { database: row.database, version, versionNumber: row.number };

@@ -14,7 +14,7 @@ import { startReceiver } from '../support/receiver.js';
 import { tamper } from '../support/tamper.js';
 
 const NAMES = [
-  'database version, encoding, writable',
+  'database version, encoding and write access',
   'standby follows its primary',
   'lock slots',
   'pooler',
@@ -142,7 +142,7 @@ describe('the doctor', () => {
     const admitted = rows[0]?.admitted ?? 0;
     expect(await messagesOf({ config: { poolSize: admitted - 3 } })).to.deep.equal([]);
     expect(await messagesOf({ config: { poolSize: admitted - 2 } })).to.deep.equal([
-      `CONNECTIONS_LOW: The server allows ${admitted} connections, and this service may use ${admitted + 1} (DB_POOL ${admitted - 2}).`,
+      `CONNECTIONS_LOW: The server allows ${admitted} connections, but this service may use ${admitted + 1} (DB_POOL ${admitted - 2}).`,
     ]);
   });
 
@@ -151,13 +151,13 @@ describe('the doctor', () => {
     await sql(`DELETE FROM service.service_migrations WHERE number > 1`);
     const { results, said: lines } = await run();
     expect(lines).to.deep.equal([
-      `MIGRATIONS_PENDING: The last applied migration is 1, and this release has ${number}.`,
+      `MIGRATIONS_PENDING: The last applied migration is 1, but this release has ${number}.`,
     ]);
     expect(results[NAMES.indexOf('migrations')]).to.equal('error');
     expect(new Set(results.slice(NAMES.indexOf('migrations') + 1))).to.deep.equal(new Set(['skipped']));
     await sql(`INSERT INTO service.service_migrations SELECT n, 'x' FROM generate_series(2, ${number + 1}) n`);
     expect(await messagesOf()).to.deep.equal([
-      `MIGRATIONS_NEWER: Migration ${number + 1} was applied, and this release only knows migrations up to ${number}.`,
+      `MIGRATIONS_NEWER: Migration ${number + 1} was applied, but this release only knows migrations up to ${number}.`,
     ]);
     await sql(`ALTER TABLE service.service_migrations RENAME TO gone`);
     expect(await messagesOf()).to.deep.equal(['SERVICE_MISSING: The schema "service" does not contain a service.']);
@@ -214,10 +214,10 @@ describe('the doctor', () => {
   it('reports a PostgREST that misses changes or is not connected', async () => {
     const on = { config: { notifyPostgrest: true } };
     expect(await messagesOf(on)).to.deep.equal([
-      'POSTGREST_MISSING: NOTIFY_POSTGREST is on, and no PostgREST is connected to the database.',
+      'POSTGREST_MISSING: NOTIFY_POSTGREST is on, but no PostgREST is connected to the database.',
     ]);
     const missed =
-      'POSTGREST_UNNOTIFIED: PostgREST is connected to the database, and NOTIFY_POSTGREST is off: it does not notice changes.';
+      'POSTGREST_UNNOTIFIED: PostgREST is connected to the database, but NOTIFY_POSTGREST is off, so PostgREST does not notice changes.';
     await withPostgrest(async () => {
       expect(await messagesOf(on)).to.deep.equal([]);
       expect(await messagesOf()).to.deep.equal([missed]);

@@ -299,7 +299,7 @@ describe('the backfill of a field', () => {
       expect((await refused('', alias, 'POST')).message).to.contain('alias field');
       const counter = column('number', 'integer', { has_auto_increment: true, is_nullable: false });
       expect((await refused('', { ...counter, backfill: { value: 1 } }, 'POST')).message).to.contain(
-        'numbers the rows',
+        'auto-increment field',
       );
     });
 

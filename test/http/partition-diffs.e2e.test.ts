@@ -65,7 +65,7 @@ describe('a diff of a partitioned table', () => {
         }
       const at = `fields[${document.fields.findIndex((each) => each.collection === collection && each.field === field)}]`;
       const { message } = await api.refused({ status: 409, code: 'IN_USE', at }, 'POST', '/schema/diff', document);
-      expect(message).to.equal(`a partition has the columns of "${parent}": ${todo}`);
+      expect(message).to.equal(`a partition must have the columns of "${parent}": ${todo}`);
     });
 
   it('is rejected for each column of a new partition that differs from the table', async () => {
@@ -86,27 +86,27 @@ describe('a diff of a partitioned table', () => {
     const next = { ...document, collections: [...document.collections, table] };
     const other = { ...b, field: 'c', meta: { ...b.meta, field: 'c' }, schema: { ...b.schema, name: 'c' } };
     for (const [columns, field, message] of [
-      [[id, b], 'a', 'a partition has the columns of "parts": column "a" is missing'],
-      [[id, a, b, other], 'c', 'a partition has the columns of "parts": the table has no column with this name'],
+      [[id, b], 'a', 'a partition must have the columns of "parts": column "a" is missing'],
+      [[id, a, b, other], 'c', 'a partition must have the columns of "parts": the table has no column with this name'],
       [
         [id, a, { ...b, type: 'text', schema: { ...b.schema, data_type: 'text' } }],
         'b',
-        'a partition has the columns of "parts": the type must be integer, not text',
+        'a partition must have the columns of "parts": the type must be integer, not text',
       ],
       [
         [id, { ...a, schema: { ...a.schema, is_nullable: true, extras: {} } }, b],
         'a',
-        'a partition has the columns of "parts": the column must be NOT NULL',
+        'a partition must have the columns of "parts": the column must be NOT NULL',
       ],
       [
         [{ ...id, schema: { ...id.schema, is_primary_key: false, is_unique: false } }, a, b],
         'id',
-        'a partition has the columns of "parts": the column must be part of the primary key',
+        'a partition must have the columns of "parts": the column must be part of the primary key',
       ],
       [
         [id, a, { ...b, schema: { ...b.schema, is_indexed: false } }],
         'b',
-        'a partition has the columns of "parts": the column must be indexed',
+        'a partition must have the columns of "parts": the column must be indexed',
       ],
     ] as const) {
       const body = { ...next, fields: [...document.fields, ...columns] };
@@ -123,7 +123,7 @@ describe('a diff of a partitioned table', () => {
       ...whole,
       collections: [...document.collections, bare],
     });
-    expect(message).to.equal('a partition has the indexes of "parts": it needs one for each of "parts_abs_idx"');
+    expect(message).to.equal('a partition must have the indexes of "parts": add one for each of "parts_abs_idx"');
     await api.ok('POST', '/schema/apply', await api.ok<Diff>('POST', '/schema/diff', whole));
     expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
   });
@@ -232,15 +232,15 @@ describe('a diff of a partitioned table', () => {
       const bounds = { next: 'FOR VALUES FROM (200) TO (300)' };
       const at = `collections[${document.collections.length}].schema.extras.constraints`;
       for (const [constraints, message, path] of [
-        [[], 'a partition has the CHECK constraints of "events": "small" is missing: CHECK ((v < 1000))', at],
+        [[], 'a partition must have the CHECK constraints of "events": "small" is missing: CHECK ((v < 1000))', at],
         [
           [{ ...SMALL, definition: 'CHECK ((v < 1000)) NO INHERIT' }],
-          'a partition has the CHECK constraints of "events": "small" must not be NO INHERIT',
+          'a partition must have the CHECK constraints of "events": "small" must not be NO INHERIT',
           `${at}[0].definition`,
         ],
         [
           [{ ...SMALL, definition: 'CHECK ((v < 1000)) NOT VALID' }],
-          'a partition has the CHECK constraints of "events": "small" must not be NOT VALID or NOT ENFORCED',
+          'a partition must have the CHECK constraints of "events": "small" must not be NOT VALID or NOT ENFORCED',
           `${at}[0].definition`,
         ],
       ] as const) {
@@ -332,7 +332,7 @@ describe('a diff of a partitioned table', () => {
 
     it('is rejected if a partition has no equal index', async () => {
       const message = (table: string, index: string): string =>
-        `a partition has the indexes of "${table}": add one with the definition of "${index}": ${INDEX}`;
+        `a partition must have the indexes of "${table}": add one with the definition of "${index}", ${INDEX}`;
       expect(await refused({ parts: ['i'] })).to.deep.equal([`part: ${message('parts', 'i')}`]);
       expect(await refused({ parts: ['i'], part: ['i_part'] })).to.deep.equal([`leaf: ${message('part', 'i_part')}`]);
     });

@@ -25,11 +25,11 @@ describe('the database server', () => {
 
   it('is rejected below PostgreSQL 14 and with other encodings than UTF8', async () => {
     expect(await refusalOf(server('13.22 (Debian)', 139_999))).to.equal(
-      'The database server runs PostgreSQL 13.22, and this service requires 14 or newer.',
+      'The database server runs PostgreSQL 13.22, but this service requires 14 or newer.',
     );
     for (const encoding of ['LATIN1', 'SQL_ASCII']) {
       expect(await refusalOf(server('18.4', 180_004, encoding))).to.equal(
-        `The database "d" has the encoding ${encoding}, and this service requires UTF8.`,
+        `The database "d" has the encoding ${encoding}, but this service requires UTF8.`,
       );
     }
   });

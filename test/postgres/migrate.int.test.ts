@@ -233,7 +233,7 @@ describe('migrate', () => {
       expect(await missing('public')).to.equal(null);
       await writeFile(new URL('0002_second.sql', url), 'CREATE TABLE second (a int)');
       await writeFile(new URL('0003_third.sql', url), 'CREATE TABLE third (a int)');
-      expect(await missing('public')).to.equal('is at migration 1, and this release needs 3');
+      expect(await missing('public')).to.equal('is at migration 1, but this release needs 3');
       expect(await missing('crm', 'service')).to.match(/belongs to a service that manages the schema "public"/);
       await onPool('public', async (pool) => {
         expect(await listMigrations(pool, url)).to.deep.equal({ applied: 1, newest: 3 });

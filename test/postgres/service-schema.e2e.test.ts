@@ -182,7 +182,7 @@ describe('the schema of the service’s own tables', () => {
     );
     try {
       expect(await refused({ DATABASE_URL: url.href })).to.equal(
-        `OperatorError: The schema "service" does not exist, and the role "${role}" may not create it. Run as a superuser: ` +
+        `OperatorError: The schema "service" does not exist, and the role "${role}" cannot create it. Run as a superuser: ` +
           `CREATE SCHEMA "service" AUTHORIZATION "${role}", or GRANT CREATE ON DATABASE "${name}" TO "${role}".`,
       );
       await asSuperuser(database.connectionString, 'CREATE SCHEMA service');

@@ -148,7 +148,7 @@ describe('approving a change request in the admin app', () => {
     });
     const page = await app.visit({ path: `/review?change=${id}`, as: login });
     await approve(page);
-    await page.getByText('Another user set this password, so it cannot approve.').waitFor();
+    await page.getByText('Another user set this password, so you cannot approve with it.').waitFor();
     const form = page.getByRole('form', { name: 'Change your password' });
     await form.getByRole('textbox', { name: 'Current password' }).fill(login.password);
     const password = form.getByRole('textbox', { name: 'New password' });

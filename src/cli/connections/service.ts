@@ -110,7 +110,7 @@ export async function requestChecked(
 /** Messages about side effects of a change, by their code in `X-Warnings`. */
 const WARNINGS: Readonly<Record<string, string>> = {
   DATA_NOT_KEPT: 'the trash did not keep everything that was deleted',
-  DATA_NOT_RESTORED: 'values in the trash had no row, and are permanently deleted',
+  DATA_NOT_RESTORED: 'values in the trash had no matching row and were permanently deleted',
 };
 
 function warningsIn({ headers }: ServiceResponse): string[] {

@@ -76,7 +76,7 @@ With --checkpoint, it compares the log with signed checkpoints that were stored 
     .description(
       `Compares the PostgreSQL catalog with the log, table by table, and shows how to resolve each difference, in the database or in the log. ${PLACE}
 
-Unmanaged tables are listed and are not drift. Exit code 1 if differences remain, even after a repair.`,
+Unmanaged tables are listed, but do not count as drift. Exit code 1 if differences remain, even after a repair.`,
     )
     .option('--repair', 'change the database to match the log, without statements that may lose data')
     .option(
@@ -114,7 +114,7 @@ Unsupported objects (triggers, views, functions …) are listed and stay unchang
     .command('acknowledge-log')
     .summary('acknowledge a fork of the log')
     .description(
-      `The log is shorter than, or differs from, an earlier read: after a failover, after the restore of a backup, or because someone changed it. The service rejects changes until this is acknowledged. One event records everything that was noticed, and cached data of the other log is deleted. Run "dps verify" first: it shows what is missing. ${PLACE}`,
+      `A log has a fork if it differs from an earlier read or has lost events. Possible causes are a failover, a restored backup, and changes by hand. The service rejects changes until you acknowledge the fork. One event records every detected fork, and the service deletes cached data of the other log. Run "dps verify" first: it shows what is missing. ${PLACE}`,
     )
     .addOption(reason());
   effect(onDatabase(acknowledgeLog), async () => (await import('../commands/verify.js')).acknowledgeLog);
@@ -165,7 +165,7 @@ Exit code 1 if differences remain.`,
     .description(
       `Writes everything that the service manages at one point in time to one file: the log, the rows of all collections, the values of sequences, users and tokens. ${PLACE}
 
-It works with any server and needs no pg_dump. Schema changes wait while it runs; reads and writes of items do not. Unmanaged objects of the database are listed and not included. The file is written completely or not at all. It contains password hashes: protect it like the database.`,
+It works with any server and needs no pg_dump. Schema changes wait while it runs; reads and writes of items do not. Unmanaged objects in the database are listed but not included. The file is written completely or not at all. It contains password hashes: protect it like the database.`,
     )
     .argument('<file>', 'output file; replaced if it exists')
     .option('--verify', 'restore it into a scratch database, compare catalog and row counts, and drop that database');
@@ -305,7 +305,7 @@ function declareUsers(program: Command, effect: CommandEffect): void {
   const erase = users
     .command('erase')
     .description(
-      'Deletes a user and erases the personal data in the log: name, reasons, addresses and user agents. This cannot be undone.',
+      'Deletes a user and erases the personal data from the log: name, reasons, addresses and user agents. This cannot be undone.',
     )
     .argument('[user]', 'e-mail address or id of a user, including deleted users')
     .option('--operator <name>', 'instead, erase an operating system user who ran dps');
@@ -346,7 +346,7 @@ function declareKeys(program: Command, effect: CommandEffect): void {
     .command('keys')
     .summary('the keys that sign checkpoints of the log')
     .description(
-      `Manages the keys that sign checkpoints, in the database of the service. With CHECKPOINT_KEY_FILE the service uses the key of that file. A key in the database proves little. Public keys are kept, so that older checkpoints can be verified.`,
+      `Manages the keys that sign checkpoints, in the database of the service. With CHECKPOINT_KEY_FILE the service uses the key of that file. A key in the database offers little proof. The service keeps public keys, so that you can verify older checkpoints.`,
     );
   const load = () => import('../commands/keys.js');
 
@@ -358,7 +358,7 @@ function declareKeys(program: Command, effect: CommandEffect): void {
 
   const rotate = keys
     .command('rotate')
-    .description('Creates a new key in the database, which signs from now on. The former private key is deleted.');
+    .description('Creates a new signing key in the database, and deletes the former private key.');
   effect(onDatabase(rotate), async () => (await load()).rotate);
 
   const make = keys
@@ -397,7 +397,7 @@ function declareWebhooks(program: Command, effect: CommandEffect): void {
 
   const add = webhooks
     .command('add')
-    .description('Creates a webhook, and prints its secret once. It receives the events from now on.')
+    .description('Creates a webhook, and prints its secret once. It receives events from now on.')
     .argument('<name>', 'a unique name')
     .argument('<address>', 'address of the receiver: https://…');
   effect(onService(withFilter(add)), async () => (await load()).add);

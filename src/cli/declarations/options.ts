@@ -43,7 +43,7 @@ export const changes = (command: Command): Command =>
     .option('--dry-run', 'execute it, roll it back, and print the plan; exit code 2 if it would be rejected')
     .option('--online', 'execute slow steps first, while the tables stay in use, and wait with a progress bar')
     .option('--purge', 'drop deleted objects immediately instead of moving them to the trash')
-    .option('-y, --yes', 'answer all questions with yes, except those about data loss')
+    .option('-y, --yes', 'answer yes to all questions, except those about data loss')
     .addOption(
       repeatableOption('--allow-drop <name>', 'allow data loss of this collection or field (posts.title); repeatable'),
     );

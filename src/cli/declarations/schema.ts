@@ -84,7 +84,7 @@ function declareProposals(changes: Command, effect: CommandEffect): void {
 
   const update = changes
     .command('update')
-    .description('Updates the title of a request, or permits its deletions to be permanent. Its diff stays.')
+    .description('Updates the title of a request, or permits its deletions to be permanent. Its diff does not change.')
     .argument('<id>', ID)
     .option('--title <title>', 'the new title')
     .option('--purge', 'drop deleted objects immediately; existing approvals do not cover this')
@@ -320,7 +320,7 @@ It shows the plan first. In a terminal it asks before it starts, and before any 
     .description(
       `Renames a collection ("dps rename articles posts") or a field ("dps rename posts.title headline").
 
-No row changes. References in the schema are renamed too. The output lists references that cannot be renamed.`,
+Rows do not change. References in the schema are renamed too. The output lists references that cannot be renamed.`,
     )
     .argument('<place>', 'a collection, or a field as collection.field')
     .argument('<name>', 'its new name')
@@ -382,7 +382,7 @@ sequence:invoice_numbers.`,
 
   const update = objects
     .command('update')
-    .description('Changes the definition. The comment and the indexes stay.')
+    .description('Changes the definition, and keeps the comment and the indexes.')
     .argument('<object>', OBJECT)
     .argument('<file>', DEFINITION);
   effect(change(update), async () => (await load()).update);

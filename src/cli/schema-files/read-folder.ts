@@ -263,7 +263,7 @@ export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoExce
 export async function readWithin(directory: string, file: string, limit: number): Promise<string> {
   const path = await expectInside(directory, file);
   const { size } = await expectFile(path, file);
-  if (size > limit) throw new OperatorError(`${file}:1: the file has ${size} bytes, and the limit is ${limit}.`);
+  if (size > limit) throw new OperatorError(`${file}:1: the file has ${size} bytes, but the limit is ${limit}.`);
   const bytes = await readFile(path);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -16,7 +16,7 @@ interface Identity {
   id: string;
   /** The address of the provider. */
   issuer: string;
-  /** The id of the person at the provider. */
+  /** The id of the user at the provider. */
   subject: string;
   /** ISO 8601, UTC. */
   created_at: string;

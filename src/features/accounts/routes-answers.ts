@@ -31,7 +31,9 @@ export const currentUser = user
   .extend({
     access: z.strictObject({
       credential: z.enum(['password', 'token', 'identity']),
-      role: z.enum(ROLES).describe('The role that applies: the lower of the role of the user and that of the scope'),
+      role: z
+        .enum(ROLES)
+        .describe('The role that applies: the lower of the role of the user and the role in the scope'),
       actions: z.array(z.enum(TOKEN_ACTIONS)).describe('The actions that the role and the scope allow'),
       expires_at: time.nullable().describe('When the API token expires'),
       scope,
@@ -72,7 +74,7 @@ export const grant = z
   .strictObject({
     access_token: z.string(),
     expires: z.int().describe('Milliseconds until the access token expires'),
-    refresh_token: z.string().optional().describe('Can be used once. Absent if it is a cookie'),
+    refresh_token: z.string().optional().describe('Can be used once. Absent if it is sent as a cookie'),
   })
   .meta({ id: 'Grant' });
 
@@ -92,7 +94,7 @@ export const identity = z
   .strictObject({
     id: z.uuid(),
     issuer: z.string().describe('The address of the provider'),
-    subject: z.string().describe('The id of the person at the provider'),
+    subject: z.string().describe('The id of the user at the provider'),
     created_at: time,
   })
   .meta({ id: 'Identity' });

@@ -166,7 +166,7 @@ export function oidcRoutes(deps: HttpDeps): Route[] {
       operationId: 'linkIdentity',
       summary: 'Link the identity of this browser to an account, and log in',
       description:
-        'After a sign-in with the provider that ended with `sign_in=link`: an account with the e-mail address exists, and its password proves who owns it.',
+        'Send this request after a sign-in with the provider that ended with `sign_in=link`: an account with the e-mail address exists, and its password proves who owns it.',
       query: noQuery,
       body: jsonBody(credentials, { example: { email: 'ada@example.com', password: 'correct horse battery' } }),
       answers: { 200: data(accounts.grant) },

@@ -105,7 +105,10 @@ const newRule = z
   .strictObject({
     ...shared,
     user: z.uuid().optional().describe('The user whose API tokens it issues, by id. Default: you'),
-    set_by: z.uuid().optional().describe('Ignored, so that you can send the rules that you read'),
+    set_by: z
+      .uuid()
+      .optional()
+      .describe('Ignored. The member is accepted so that you can send back the rules that you read'),
     minutes: z.int().min(1).max(60).default(15).describe('Lifetime of its API tokens'),
   })
   .refine(namesOwner, {

@@ -24,7 +24,7 @@ const listQuery = listQueryOf(USER_MEMBERS).extend({ limit: pageLimit });
 const oneQuery = z.strictObject({ fields: membersOf(USER_MEMBERS).optional() });
 const ownQuery = z.strictObject({ fields: membersOf([...USER_MEMBERS, 'access']).optional() });
 const eraseQuery = z.strictObject({
-  erase: flag.describe('Also erases the personal data of the user in the log. This cannot be undone'),
+  erase: flag.describe('Also erases the personal data of the user from the log. This cannot be undone'),
 });
 
 const email = z.email().max(320);
@@ -290,7 +290,7 @@ function singleUserRoutes(deps: HttpDeps): Route[] {
       method: 'delete',
       path,
       operationId: 'deleteUser',
-      summary: 'Delete a user with its API tokens and sessions, and optionally its personal data in the log',
+      summary: 'Delete a user with its API tokens and sessions, and optionally erase its personal data from the log',
       description:
         'With `erase`, the response is 200 and describes what was erased. The user may already be deleted. The "Privacy" page of the documentation lists the data that remains.',
       answers: { 200: data(accounts.erasure), 204: null },

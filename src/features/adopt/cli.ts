@@ -72,7 +72,7 @@ function describeNotes(notes: readonly Note[]): string[] {
     const messages = [...groupedBy(group, ({ message }) => message).values()].map(describeRepeatedNote);
     return messages.length <= SHOWN ? messages : countedKinds(group);
   });
-  return ['Not contained in snapshots:', ...lines];
+  return ['Not included in snapshots:', ...lines];
 }
 
 function describeRepeatedNote(same: readonly Note[]): string {

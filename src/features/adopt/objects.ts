@@ -283,6 +283,6 @@ function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, mana
     kind,
     name: object.id,
     code: `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`,
-    message: `the ${kind} of ${objectLabel(object)} stays unchanged, and no snapshot contains it`,
+    message: `the ${kind} of ${objectLabel(object)} stays unchanged and is not included in snapshots`,
   }));
 }

@@ -219,5 +219,5 @@ function toNote([table, kind, name]: Row): Note {
     return { table, kind, name, code: 'COLLATION_NEEDED', message };
   }
   const code = `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`;
-  return { table, kind, name, code, message: `${what} stays unchanged, and no snapshot contains it` };
+  return { table, kind, name, code, message: `${what} stays unchanged and is not included in snapshots` };
 }

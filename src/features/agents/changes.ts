@@ -58,7 +58,7 @@ const change = z
       })
       .optional(),
   })
-  .describe('Objects as in a snapshot. Omitted members keep their values, omitted objects stay as they are');
+  .describe('Objects as in a snapshot. Omitted members keep their values, and omitted objects do not change');
 
 type Change = z.output<typeof change>;
 type Deletions = NonNullable<Change['delete']>;

@@ -72,7 +72,10 @@ export function agentRoutes(deps: HttpDeps): Route[] {
  */
 function requireListedOrigin({ headers: { origin } }: IncomingMessage, listed: readonly string[]): void {
   if (origin === undefined || listed.includes(origin)) return;
-  throw refused('FORBIDDEN', 'Web pages of this origin may not send messages here. CORS_ORIGINS lists those that may.');
+  throw refused(
+    'FORBIDDEN',
+    'Web pages from this origin are not allowed to send messages. CORS_ORIGINS lists the allowed origins.',
+  );
 }
 
 async function answerMessage(deps: HttpDeps, call: Call<unknown>): Promise<Answer> {

@@ -12,7 +12,7 @@ export class ToolError extends Error {
   readonly errors: unknown;
 
   constructor(errors: unknown) {
-    super('The service rejected the request of the tool.');
+    super('The service rejected the request from the tool.');
     this.errors = errors;
   }
 }

@@ -122,7 +122,7 @@ const search = tool({
   name: 'search',
   title: 'Search collections and fields',
   description:
-    'Finds collections and fields by a part of their name, note or comment, ignoring case. If "next" is not null, continue with it as the offset.',
+    'Finds collections and fields by part of their name, note or comment, ignoring case. If "next" is not null, continue with it as the offset.',
   access: 'reader',
   action: 'read',
   isLimited: true,
@@ -197,7 +197,7 @@ const history = tool({
   input: {
     collection: name.optional(),
     field: name.optional(),
-    text: text.optional().describe('A part of a reason or a name'),
+    text: text.optional().describe('Part of a reason or name'),
     since: text.optional().describe('A position, or a time with its time zone'),
     until: text.optional().describe('A position, or a time with its time zone'),
     batch: z.uuid().optional(),

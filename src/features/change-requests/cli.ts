@@ -110,7 +110,7 @@ function describeProposal({ plan, proposal, planned }: ShownChange): string[] {
 function describePlan(planned: NonNullable<ShownChange['planned']>): string[] {
   const { fresh, statements, findings, errors, loses, policy } = planned;
   return [
-    ...(fresh ? [] : ['stale: the schema has changed, and so has the plan']),
+    ...(fresh ? [] : ['stale: the schema and the plan have changed']),
     ...(errors ?? []).map(({ message }) => `  ${toOneLine(message)}`),
     ...statements.flatMap(({ summary, sql, lock }) => [
       `  ${toOneLine(summary)} (lock: ${lock})`,

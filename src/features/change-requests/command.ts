@@ -83,5 +83,5 @@ async function withoutBaseHash({ release, inTrash }: Reading, { diff }: ApplyDif
 
 const missingDocument = (why: string): Problem => ({
   code: 'NOT_FOUND',
-  message: `The change of the change request is no longer available: ${why}.`,
+  message: `The content of the change request is no longer available: ${why}.`,
 });

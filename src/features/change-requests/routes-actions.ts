@@ -119,7 +119,7 @@ export async function findOwnChange(changes: FindChanges, call: Call<unknown>): 
   if (call.caller.role !== 'author' || change.author.id === call.caller.id) return change;
   throw refused(
     'FORBIDDEN',
-    `Change request ${change.id} belongs to another user, and an author can do this with their own requests only.`,
+    `Change request ${change.id} belongs to another user, and authors can do this only with their own requests.`,
   );
 }
 

@@ -56,7 +56,7 @@ const step = z.strictObject({
   field: textOrNull,
   summary: text,
   state: z.enum(['waiting', 'running', 'done']),
-  done: z.number().min(0).max(1).nullable().describe('Progress. Null: not known'),
+  done: z.number().min(0).max(1).nullable().describe('Progress. Null: unknown'),
   phase: textOrNull.describe('The current step'),
   rows: z.number().nullable().describe('The size of the work, as estimated by the PostgreSQL statistics'),
   bytes: z.number().nullable(),

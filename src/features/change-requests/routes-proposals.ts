@@ -132,7 +132,7 @@ function updateRoute(deps: HttpDeps): Route {
     method: 'patch',
     path: '/changes/:id',
     operationId: 'updateChange',
-    summary: 'Update the title, reason or change of a change request',
+    summary: 'Update the title, reason or content of a change request',
     access: 'author',
     collections: 'judged',
     body: documentBody(bodies.changeUpdate),
@@ -202,10 +202,10 @@ const foreignCredentialMessage = ({ kind, rule }: Credential): string =>
 
 const FOREIGN_CREDENTIAL: Readonly<Record<Credential['kind'], string>> = {
   token:
-    'Another user issued this API token, so it cannot approve. Sign in with your password and create your own token.',
-  password: 'Another user set this password, so it cannot approve. Choose your own password first.',
+    'Another user issued this API token, so you cannot approve with it. Sign in with your password and create your own token.',
+  password: 'Another user set this password, so you cannot approve with it. Choose your own password first.',
   identity:
-    'This identity was linked with a password that another user had set, so it cannot approve. Ask an admin to unlink it, choose your own password, and link it again.',
+    'This identity was linked with a password that another user had set, so you cannot approve with it. Ask an admin to unlink it, choose your own password, and link it again.',
 };
 
 function judgingRoutes({ changes, store }: HttpDeps): Route[] {

@@ -134,7 +134,7 @@ function describeObject({ object, kind, differences, repair }: ObjectDrift): str
     `${toOneLine(objectArgument(object))}: ${kind}`,
     ...differences.map(
       ({ member, expected, found }) =>
-        `  ${member}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}`,
+        `  ${member}: log ${JSON.stringify(expected)}, database ${JSON.stringify(found)}`,
     ),
     ...repair.database.map(({ sql, drops }) => `    database${drops ? ' (drops)' : ''}: ${sql}`),
     ...repair.log.map(({ type, subject }) => `    log: ${type} ${toOneLine(objectArgument(subject))}`),
@@ -149,9 +149,7 @@ function describeTable({ table, kind, renamed_to: other, differences }: TableDri
 function describeDifference({ field, member, expected, found, renamed_to: other, repair }: DriftDifference) {
   const location = field === undefined ? member : `${field} ${member}`;
   const as = other === undefined ? '' : `, probably renamed to ${toOneLine(other)}`;
-  const lines = [
-    `  ${toOneLine(location)}: log says ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`,
-  ];
+  const lines = [`  ${toOneLine(location)}: log ${JSON.stringify(expected)}, database ${JSON.stringify(found)}${as}`];
   for (const { sql, drops, inherited_by: descendants } of repair.database) {
     const also = descendants === undefined ? '' : `, including from ${descendants.map(toOneLine).join(', ')}`;
     lines.push(`    database${drops ? ` (drops${also})` : ''}: ${sql}`);

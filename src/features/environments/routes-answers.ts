@@ -19,11 +19,11 @@ export const comparison = z
     ahead: z
       .int()
       .nullable()
-      .describe('Changes in this service that the environment lacks, without conflicts. Null if they are not known'),
+      .describe('Changes in this service that the environment lacks, without conflicts. Null if unknown'),
     behind: z
       .int()
       .nullable()
-      .describe('Changes of the environment that this service lacks, without conflicts. Null if they are not known'),
+      .describe('Changes in the environment that this service lacks, without conflicts. Null if unknown'),
     conflicts: z.int().describe('Conflicting changes'),
     error: z
       .strictObject({ code: z.enum(FAILURES), message: z.string() })

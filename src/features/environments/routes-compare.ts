@@ -34,7 +34,7 @@ export class EnvironmentError extends Error {
 
 const failure = (code: FailureCode, message: string): EnvironmentError => new EnvironmentError(code, message);
 
-const NOT_THIS_SERVICE = 'The address does not respond like Data Platform Service. Check the address.';
+const NOT_THIS_SERVICE = 'The server at this address is not a Data Platform Service. Check the address.';
 
 /* Requests to an environment. */
 
@@ -85,7 +85,7 @@ function requireJson({ statusCode = 0, headers }: IncomingMessage): void {
   if (statusCode === 403)
     throw failure(
       'token_rejected',
-      'The token may not read the schema and the history of the environment. Use a token of an admin or author with the actions read and history, for all collections.',
+      'The token does not allow reading the schema and the history of the environment. Use a token of an admin or author with the actions read and history, for all collections.',
     );
   if (statusCode >= 300 && statusCode < 400)
     throw failure(
@@ -155,7 +155,7 @@ export function createRemotes({ environments, config, history }: HttpDeps) {
       if (await isOwnEvent(remote.position, remote.hash, head))
         throw failure(
           'same_instance',
-          'The environment has the event log of this service. It is this service itself, or a copy without changes of its own. Enter the address of another instance.',
+          'The environment has the event log of this service. It is this service itself, or a copy without its own changes. Enter the address of another instance.',
         );
       return remote;
     },
@@ -219,7 +219,7 @@ interface Sides {
 /** Resolving conflicts can reveal others: first of names, then of members, then of rules. */
 const MOST_ROUNDS = 4;
 
-/** Counts the changes of theirs that a merge into ours would make, apart from conflicts. Null if they are not known. */
+/** Counts the changes of theirs that a merge into ours would make, apart from conflicts. Null if unknown. */
 function* countMerge(
   sides: Sides,
   objects: ObjectEquality | undefined,

@@ -39,7 +39,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '57014': 'The build was canceled. Check statement_timeout on the server',
   '55P03': 'Another session holds a lock on the table. Wait until it ends',
   '40P01': 'A deadlock canceled the build. Try again',
-  '53': 'The server is out of disk space, memory or connections. Free some',
+  '53': 'The server is out of disk space, memory or connections. Free up resources',
   '58': 'The operating system of the server reported an error. See the PostgreSQL log',
   XX: 'PostgreSQL reported an internal error. See its log',
 };

@@ -205,7 +205,7 @@ async function warnWhereNothingIsKept({ pool, keep, logger }: PurgerOptions): Pr
   const { rows } = await pool.query<{ creates: boolean }>(`SELECT ${MAY_CREATE_SCHEMAS} AS creates`);
   if (rows[0]?.creates === true) return;
   logger.warn('deleted objects are not kept in the trash', {
-    reason: 'the database role of the service may not create schemas in this database',
+    reason: 'the database role of the service cannot create schemas in this database',
     next: 'GRANT CREATE ON DATABASE … TO the role of DATABASE_URL, or set KEEP_DELETED=0',
   });
 }

@@ -184,7 +184,7 @@ export const rehearsalQuery = {
 export const schemaChangeQuery = {
   ...rehearsalQuery,
   online: flag.describe(
-    'Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit is applied directly',
+    'Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit from this is applied directly',
   ),
 };
 

@@ -66,7 +66,7 @@ const HEADERS: Readonly<Record<string, Header>> = {
   },
   'X-Warnings': {
     description:
-      'Codes of unrequested data losses, separated by commas. `DATA_NOT_KEPT`: deleted rows or values are not in the trash. `DATA_NOT_RESTORED`: values of a restored field had no row, and are permanently deleted',
+      'Codes of unrequested data losses, separated by commas. `DATA_NOT_KEPT`: deleted rows or values are not in the trash. `DATA_NOT_RESTORED`: values of a restored field had no matching row and were permanently deleted',
     schema: text,
   },
   ETag: { description: 'A strong validator of the response', schema: text },

@@ -127,7 +127,7 @@ export const visibleFindings = <F extends Pick<Finding, 'collection'>>(
 ): F[] => findings.filter(({ collection }) => collection === undefined || isVisibleTo(caller, collection));
 
 const HIDDEN_STATEMENT = {
-  sql: sql`-- This token may not read this statement.`,
+  sql: sql`-- The scope of this token does not allow reading this statement.`,
   summary: 'change an object outside the scope of this token',
 };
 

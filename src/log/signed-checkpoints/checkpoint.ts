@@ -152,7 +152,7 @@ export function verifyNote(note: Note, keys: readonly NoteKey[]): NoteKey {
   }
   if (signer !== undefined) return signer;
   const named = note.signatures.map(({ name, id }) => `${name}+${id}`).join(', ');
-  throw new NoteError(`is not signed by a given key, but by ${named}`);
+  throw new NoteError(`is signed by ${named}, and by none of the given keys`);
 }
 
 function isSignedBy(text: string, signature: Buffer, publicKey: Buffer): boolean {

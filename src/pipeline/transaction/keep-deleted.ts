@@ -253,7 +253,7 @@ function explainNotKept(
   if (never !== undefined) return never;
   if (facts === undefined || !columns.every((each) => facts.columns.includes(each))) return null;
   if (facts.partitioned) return 'the table is partitioned';
-  if (!facts.readable) return 'the database role of the service may not read the table';
+  if (!facts.readable) return 'the database role of the service cannot read the table';
   if (facts.descendants.length > 0) return `${facts.descendants.join(', ')} would lose the column too, by inheritance`;
   return explainDroppedKey(key, facts) ?? explainManyRows(facts, copyRows);
 }
@@ -452,7 +452,7 @@ function explainUnkeepable({ owned, publications, inherits }: TrashTable): strin
 }
 
 const MAY_NOT_CREATE =
-  'the database role of the service may not create schemas in this database (GRANT CREATE ON DATABASE)';
+  'the database role of the service cannot create schemas in this database (GRANT CREATE ON DATABASE)';
 
 const NO_SCHEMAS = `the trash keeps nothing, because ${MAY_NOT_CREATE}`;
 

@@ -194,7 +194,7 @@ async function checkRelease(home: string, programs: string): Promise<void> {
   const release = programs.split('.')[0];
   if (files === release) return;
   throw new OperatorError(
-    `PostgreSQL ${files} wrote the data in ${home}, and this release includes PostgreSQL ${release}. ` +
+    `PostgreSQL ${files} wrote the data in ${home}, but this release includes PostgreSQL ${release}. ` +
       'Use the earlier release to dump the database, and load the dump into a new DATA_DIR.',
   );
 }

@@ -495,5 +495,5 @@ SELECT d.place, d.oid::int8::float8 AS oid, d.parent::int8::float8 AS parent, d.
 /** Explains why a column cannot be dropped without a loss in other tables. */
 export function explainInherited(tables: readonly string[]): string {
   const [table, inherits] = tables.length === 1 ? ['table', 'inherits'] : ['tables', 'inherit'];
-  return `the ${table} ${tables.join(', ')} ${inherits} from it, and PostgreSQL drops inherited columns with that of the parent`;
+  return `the ${table} ${tables.join(', ')} ${inherits} from it, and PostgreSQL drops inherited columns together with the column of the parent`;
 }

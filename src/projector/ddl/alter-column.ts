@@ -295,7 +295,7 @@ function dropIdentity(change: FieldUpdate, old: ColumnField, now: ColumnField): 
   if (!startsCounting(now, old)) return [];
   const text = sql`ALTER TABLE ${tableOf(change)} ALTER COLUMN ${ident(now.field)} DROP IDENTITY IF EXISTS`;
   const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries: 3 } as const;
-  return [step(text, `make ${label(now)} no longer auto-increment`, costs)];
+  return [step(text, `remove auto-increment from ${label(now)}`, costs)];
 }
 
 /** Runs after the identity sequence was dropped, because the column's own sequence may have the same name. */

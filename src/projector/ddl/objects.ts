@@ -183,7 +183,7 @@ function rejectNeededRenames({ before }: ObjectChange, { renamed }: ChangedObjec
   return [...renamed.keys()].map(nameOfKey).flatMap((object): Problem[] => {
     const [collection] = collectionsNeeding(before, object);
     if (collection === undefined) return [];
-    const message = `collection ${JSON.stringify(collection)} needs ${objectLabel(object)}, which therefore cannot be renamed. Remove the default that uses it before`;
+    const message = `collection ${JSON.stringify(collection)} needs ${objectLabel(object)}, which therefore cannot be renamed. Remove the default that uses it first`;
     return [{ code: 'IN_USE', message, object: { kind: object.kind, id: object.id }, collection }];
   });
 }
@@ -406,7 +406,7 @@ function rejectRenamedArguments({ before, events, schema }: ObjectChange, change
     return [
       {
         code: 'IN_USE',
-        message: `${objectLabel(object)} has an argument with the row type of ${JSON.stringify(name)}, which this change renames. Delete the ${kindWords(object)} before, and create it again afterwards`,
+        message: `${objectLabel(object)} has an argument with the row type of ${JSON.stringify(name)}, which this change renames. Delete the ${kindWords(object)} first, and create it again afterwards`,
         object: { kind: object.kind, id: object.id },
       },
     ];
@@ -415,7 +415,7 @@ function rejectRenamedArguments({ before, events, schema }: ObjectChange, change
 
 const createRenameFirstProblem = (object: SchemaObject): Problem => ({
   code: 'IN_USE',
-  message: `${objectLabel(object)} must be created again for this change, which also renames objects. Apply the renames in a change of their own, before the others`,
+  message: `${objectLabel(object)} must be created again for this change, which also renames objects. Apply the renames first, in a separate change`,
   object: { kind: object.kind, id: object.id },
 });
 

@@ -192,7 +192,7 @@ function defaultOf(
   const fault = used === null ? (checkExpression(text) ?? listFault(converting, part)) : `uses ${used}`;
   if (fault === null) return { literal: null, sql: text };
   unmanaged.push({ kind: 'default', name: column.name });
-  const message = `the default of ${JSON.stringify(column.name)} ${fault}: it stays unchanged, and no snapshot contains it`;
+  const message = `the default of ${JSON.stringify(column.name)} ${fault}: it stays unchanged and is not included in snapshots`;
   note(converting, { kind: 'default', name: column.name, code: 'DEFAULT_NOT_REPRESENTED', message });
   return NONE;
 }

@@ -339,7 +339,7 @@ function recordUnmanaged({ extras }: Building, converting: TableConversion, left
  * @param fault follows the name in the message, for example "is invalid"
  */
 function noteUnrepresented(converting: TableConversion, { kind, name, fault }: Unrepresented): void {
-  const message = `${kind} ${quoteName(name)} ${fault}: it stays unchanged, and no snapshot contains it`;
+  const message = `${kind} ${quoteName(name)} ${fault}: it stays unchanged and is not included in snapshots`;
   note(converting, { kind, name, code: `${kind.toUpperCase()}_NOT_REPRESENTED`, message });
 }
 

@@ -257,7 +257,7 @@ async function countCompleteCopy({ session }: StepContext, copying: ColumnCopy):
   const { rows } = await session.query<ComparedCopy>(compareCopy(copying));
   const { count, copied, present, truncated } = rows[0] as ComparedCopy;
   if (copied === present || truncated) return count;
-  const reason = `the copy has ${copied} rows, but ${copying.table} has ${present}, without rows that are being written`;
+  const reason = `the copy has ${copied} rows, but ${copying.table} has ${present}, not counting rows that are being written`;
   throw new PreparationRefused([
     { code: 'DATABASE_REFUSED', message: `The service stopped copying: ${reason}. Try again.`, details: { reason } },
   ]);

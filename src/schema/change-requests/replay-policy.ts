@@ -316,7 +316,7 @@ const hasEnded = ({ state, proposal }: ChangeRequest): boolean =>
 function explainDisallowed(batch: Batch, accounts: Accounts): DisallowedChange | undefined {
   const { position, policy, hash, context, applied } = batch;
   if (position === null || !isEnforced(policy)) return undefined;
-  if (context?.['policy'] !== hash) return { position, reason: 'it was not judged by the policy in force' };
+  if (context?.['policy'] !== hash) return { position, reason: 'it was not evaluated against the policy in force' };
   if (lacksReason(batch)) return { position, reason: 'the policy requires a reason' };
   const { acknowledge, approve } = requiredFindings(batch);
   const acknowledged = new Set(readAcknowledged(context));
@@ -325,7 +325,7 @@ function explainDisallowed(batch: Batch, accounts: Accounts): DisallowedChange |
   const uncovered = approve.find((each) => approvalsOf(each, batch, accounts) < policy.approvals);
   if (uncovered === undefined) return undefined;
   const approvals = approvalsOf(uncovered, batch, accounts);
-  const reason = `approvals that the policy requires (${keyOf(uncovered)}): ${policy.approvals}, approvals that count: ${approvals}`;
+  const reason = `it lacks approvals (${keyOf(uncovered)}): the policy requires ${policy.approvals}, and ${approvals} ${approvals === 1 ? 'counts' : 'count'}`;
   return { position: applied?.event.position ?? position, reason };
 }
 

@@ -335,14 +335,14 @@ function originProblems(body: { [member: string]: unknown }, { force, release }:
     problems.push(
       invalidProblem(
         ['service'],
-        `the snapshot was created by ${describeOrigin(service, body)}, and this is release ${release}; ${bypass}`,
+        `the snapshot was created by ${describeOrigin(service, body)}, but this is release ${release}; ${bypass}`,
       ),
     );
   }
   if (vendor !== VENDOR) {
     const of =
       vendor === undefined ? 'does not name its database vendor' : `was created for vendor ${JSON.stringify(vendor)}`;
-    problems.push(invalidProblem(['vendor'], `the snapshot ${of}, and this is ${JSON.stringify(VENDOR)}; ${bypass}`));
+    problems.push(invalidProblem(['vendor'], `the snapshot ${of}, but this is ${JSON.stringify(VENDOR)}; ${bypass}`));
   }
   return problems;
 }

@@ -276,7 +276,7 @@ function breakCycles(
     const meta = closing === undefined ? undefined : documents.get(closing)?.meta;
     if (closing === undefined || meta === undefined) continue;
     meta['group'] = null;
-    warnOfReference(into, placeOf(closing), 'meta.group', 'makes a cycle');
+    warnOfReference(into, placeOf(closing), 'meta.group', 'creates a cycle');
   }
 }
 

@@ -22,7 +22,7 @@ interface GroupNamespace {
 function groupFault(name: string, group: string | null, { parentOf, sound }: GroupNamespace): string | undefined {
   const seen = new Set([name]);
   for (let at = group; at !== null && !sound.has(at);) {
-    if (seen.has(at)) return `group ${quoteName(group)} makes a cycle: ${quoteName(at)} would contain itself`;
+    if (seen.has(at)) return `group ${quoteName(group)} creates a cycle: ${quoteName(at)} would contain itself`;
     seen.add(at);
     const parent = parentOf(at);
     if (typeof parent === 'string') return parent;

@@ -148,7 +148,7 @@ function movedTableProblems(before: CollectionNode, after: CollectionNode): Prob
   if (!from || !to || (from.schema === to.schema && from.name === to.name)) return [];
   if (isReplaced(before, after)) return [];
   const { collection } = after.collection;
-  const message = `${quoteName(collection)} has its table in another schema: move the table by renaming the collection`;
+  const message = `the table of ${quoteName(collection)} is in another schema: move the table by renaming the collection`;
   return [problemAbout({ kind: 'collection', collection, member: ['schema', 'schema'] }, message)];
 }
 

@@ -52,10 +52,10 @@ export function partitionRenameProblems(to: State, { fields }: Renames): Problem
 }
 
 const renameThere = (parent: string): string =>
-  `a partition has the columns of ${quoteName(parent)}: rename the column there too`;
+  `a partition must have the columns of ${quoteName(parent)}: rename the column there too`;
 
 const renameHere = (parent: string, name: string): string =>
-  `a partition has the columns of ${quoteName(parent)}: rename this column to ${quoteName(name)} too`;
+  `a partition must have the columns of ${quoteName(parent)}: rename this column to ${quoteName(name)} too`;
 
 /**
  * Reports columns and CHECK constraints of a new partition that are not those of its partitioned table. PostgreSQL would
@@ -71,7 +71,7 @@ export function newPartitionProblems({ from, to }: { from: State; to: State }, n
     const fault =
       columnFault(hasColumn(needed) ? needed : null, hasColumn(own) ? own : null) ??
       (hasForeignKey(table, field) && !hasForeignKey(node, field) ? 'the column must have its foreign key' : null);
-    const message = `a partition has the columns of ${quoteName(parent)}: ${fault}`;
+    const message = `a partition must have the columns of ${quoteName(parent)}: ${fault}`;
     return fault === null ? [] : [problemAbout({ kind: 'field', collection: name, field }, message)];
   });
   return [...ofColumns, ...missingIndexes(table, node), ...missingChecks(table, node)];
@@ -88,7 +88,7 @@ function missingChecks(table: CollectionNode, node: CollectionNode): Problem[] {
     const fault = same === undefined ? `${quoteName(name)} is missing: ${definition}` : checkFault(same, needed);
     if (fault === null) return [];
     const member = ['schema', 'extras', 'constraints', ...(same === undefined ? [] : [same.index, 'definition'])];
-    const message = `a partition has the CHECK constraints of ${quoteName(table.collection.collection)}: ${fault}`;
+    const message = `a partition must have the CHECK constraints of ${quoteName(table.collection.collection)}: ${fault}`;
     return [problemAbout({ kind: 'collection', collection, member }, message)];
   });
 }
@@ -110,7 +110,7 @@ function missingIndexes(table: CollectionNode, node: CollectionNode): Problem[] 
   if (own.length >= needed.length) return [];
   const { collection } = node.collection;
   const names = needed.map(({ name }) => quoteName(name)).join(', ');
-  const message = `a partition has the indexes of ${quoteName(table.collection.collection)}: it needs one for each of ${names}`;
+  const message = `a partition must have the indexes of ${quoteName(table.collection.collection)}: add one for each of ${names}`;
   return [problemAbout({ kind: 'collection', collection, member: ['schema', 'extras', 'indexes'] }, message)];
 }
 
@@ -175,7 +175,7 @@ function missingInPartition(
     .map((index) =>
       indexProblem(
         partition,
-        `a partition has the indexes of ${quoteName(name)}: add one with the definition of ${quoteName(index.name)}: ${index.definition}`,
+        `a partition must have the indexes of ${quoteName(name)}: add one with the definition of ${quoteName(index.name)}, ${index.definition}`,
       ),
     );
 }

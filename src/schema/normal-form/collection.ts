@@ -88,10 +88,10 @@ export function mergeCollection(
 function mergeSchema(existing: TableSchema | null, input: unknown, name: string, reading: Reading): TableSchema | null {
   if (input === undefined || (input === null && existing === null)) return existing;
   if (input === null) {
-    const message = `must not be null: collection ${JSON.stringify(name)} is a table in the database, and null changes it to a folder. Send {} to keep the table, or delete the collection first`;
+    const message = `must not be null: collection ${JSON.stringify(name)} is a table in the database, and null would turn it into a folder. Send {} to keep the table, or delete the collection first`;
     addFault(reading, ['schema'], message);
   } else if (existing === null) {
-    const message = `must be null: collection ${JSON.stringify(name)} is a folder here, and an object changes it to a table. Send null to keep the folder, or create a collection with another name`;
+    const message = `must be null: collection ${JSON.stringify(name)} is a folder here, and an object would turn it into a table. Send null to keep the folder, or create a collection with another name`;
     addFault(reading, ['schema'], message);
   }
   return input === null || existing === null ? existing : readSchema(input, existing, name, reading);

@@ -262,7 +262,9 @@ function readIncrement(change: ColumnChange, columnType: ColumnType, faults: Fau
   const increments = readMember('has_auto_increment', uncounting, faults);
   if (!increments || able) return increments;
   const silent =
-    given['has_auto_increment'] === undefined ? '; the column is auto-increment now, so send it with the new type' : '';
+    given['has_auto_increment'] === undefined
+      ? '; the column is currently auto-increment, so send false with the new type'
+      : '';
   faults.push([['has_auto_increment'], `must be false: an identity column is smallint, integer or bigint${silent}`]);
   return false;
 }

@@ -105,7 +105,8 @@ function readRequest(body: unknown): Result<AdoptRequest> {
   const problems = unknownMembers(body, MEMBERS, []);
   const { tables, all } = body;
   const isNamed = tables !== undefined || body['objects'] !== undefined;
-  if (isNamed === (all !== undefined)) problems.push(invalidProblem([], `${shape}. {"all": true} allows no names`));
+  if (isNamed === (all !== undefined))
+    problems.push(invalidProblem([], `${shape}. {"all": true} cannot be combined with names`));
   if (all !== undefined && all !== true) problems.push(invalidProblem(['all'], 'all must be true or omitted'));
   if (all === true && problems.length === 0) return ok({ all });
   return readNames(body, problems);

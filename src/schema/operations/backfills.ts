@@ -106,7 +106,7 @@ function fieldBefore(before: CollectionNode, after: CollectionNode, field: strin
 function findColumnFault(node: CollectionNode, { field, schema }: ColumnField): string | null {
   const { partition_by, partition_of } = extrasOf(node);
   if (schema.generation_expression !== null) return `PostgreSQL generates the values of ${quoteName(field)}`;
-  if (schema.has_auto_increment || isSerial(schema)) return `${quoteName(field)} numbers the rows itself`;
+  if (schema.has_auto_increment || isSerial(schema)) return `${quoteName(field)} is an auto-increment field`;
   if (partition_by !== undefined || partition_of !== undefined)
     return `${quoteName(node.collection.collection)} is a partitioned table or a partition, where backfill is not supported`;
   return null;
@@ -159,7 +159,7 @@ function findTypeFault({ backfill, now }: Filled, source: ColumnField): string |
   const types =
     `the type of ${quoteName(source.field)} is ${columnType(source.schema)}, ` +
     `and that of ${quoteName(now.field)} is ${columnType(now.schema)}`;
-  if ('expression' in backfill) return isText ? null : `${backfill.expression} needs two fields of text: ${types}`;
+  if ('expression' in backfill) return isText ? null : `${backfill.expression} needs two text fields: ${types}`;
   return isText || isAssignable(source, now) ? null : `the values do not fit: ${types}`;
 }
 

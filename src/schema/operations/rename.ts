@@ -105,7 +105,7 @@ function takenProblems({ collections }: State, collection: string, to: string): 
 function partitionProblems(state: State, { fields }: CollectionNode, { collection, field }: RenameField): Problem[] {
   const parent = parentOf(state, collection);
   if (parent === undefined || fields.get(field)?.schema === null) return [];
-  const message = `a partition has the columns of ${JSON.stringify(parent)}: rename the column there, which renames it here too`;
+  const message = `a partition must have the columns of ${JSON.stringify(parent)}: rename the column there, which renames it here too`;
   return [{ code: 'IN_USE', message, collection, field }];
 }
 

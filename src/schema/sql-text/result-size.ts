@@ -26,7 +26,8 @@ export const OWN_TYPES: TypeUse = { needed: new Set(), ofColumns: new Set(), ofE
 
 /** Returns why SQL may not cast to the type, or null. */
 export function typeFault(type: Node | undefined, use: TypeUse): string | null {
-  if (type?.['pct_type'] !== undefined || type?.['setof'] !== undefined) return 'must use the usual names of types';
+  if (type?.['pct_type'] !== undefined || type?.['setof'] !== undefined)
+    return 'must not use %TYPE or SETOF in a cast: write the name of the type';
   const parts = partsOf(type);
   const name = parts.join('.');
   if (isOwn(parts) && OWN_NAMES.types.has(parts.at(-1) ?? '')) return null;

@@ -103,7 +103,7 @@ describe('a change request in dps output', () => {
       }).slice(1),
     ).to.deep.equal([
       'plan p1',
-      'stale: the schema has changed, and so has the plan',
+      'stale: the schema and the plan have changed',
       '  there is no b',
       '  drop column a.b (lock: ACCESS EXCLUSIVE)',
       '    ALTER TABLE a DROP COLUMN b',

@@ -145,12 +145,12 @@ describe('dps drift', () => {
     expect(lines(describeDrift(DRIFT as Parameters<typeof describeDrift>[0]))).to.deep.equal([
       String.raw`gone: missing, probably renamed to new\n`,
       'posts: different',
-      '  title column: log says {"type":"text"}, database null, probably renamed to headline',
+      '  title column: log {"type":"text"}, database null, probably renamed to headline',
       '    database: ALTER TABLE posts ADD title text',
       '    database (drops): ALTER TABLE posts DROP headline',
       '    log: field.deleted posts.title',
       '    log: collection.updated posts',
-      '  index i: log says null, database "x"',
+      '  index i: log null, database "x"',
       String.raw`Not managed: legacy, a\u001bb.`,
     ]);
     expect(describeDrift({ ok: true, tables: [], unmanaged: [], unmanaged_tables: [] })).to.equal(
@@ -215,7 +215,7 @@ describe('dps adopt', () => {
       '+ b',
       'Adopted 2 tables with 1 relation.',
       String.raw`! c\n stays unmanaged: its name`,
-      'Not contained in snapshots:',
+      'Not included in snapshots:',
       '  TRIGGER on a, b: has a trigger',
       '  VIEW: is a view',
     ]);
@@ -228,7 +228,7 @@ describe('dps adopt', () => {
       message: `setting of c${index}`,
     }));
     expect(lines(describeAdoption({ ...nothing, not_represented: many })).slice(1)).to.deep.equal([
-      'Not contained in snapshots:',
+      'Not included in snapshots:',
       '  COLUMN_SETTING_NOT_REPRESENTED: 312 objects of kind "column setting" on 40 tables (--json lists them)',
     ]);
     const warnings = [{ code: 'X', collection: 'a', message: 'careful' }];
@@ -324,7 +324,7 @@ describe('dps policy', () => {
   it('shows the policy, or that none is set', () => {
     const none = { ...DEFAULT_POLICY, author_may_approve: false };
     expect(lines(describePolicy(none))).to.deep.equal([
-      'Every finding is shown by its level, and nothing is rejected.',
+      'Each finding is shown with its own level, and nothing is rejected.',
       'Required approvals of a change request: 1; its author cannot approve.',
     ]);
     const some = {

@@ -72,7 +72,7 @@ note   UNHEARD_OF
   it('can be printed as Markdown with all markup escaped', () => {
     expect(printed('markdown')).to.equal(String.raw`**3 findings: 1 danger, 1 warn, 1 note.**
 
-| level | finding | place | what | safer |
+| level | finding | location | message | safer alternative |
 | --- | --- | --- | --- | --- |
 | 🛑 danger | ${'`LOSES_DATA`'} | ${'`posts.title`'} | The values of posts.title are lost.; the policy rejects it | Rename it.<br>${'`PATCH /fields/posts/title {"a":1}`'} |
 | ⚠️ warn | ${'`REWRITES_TABLE`'} | ${'`` a\\|b (index by `x`) ``'} | It is \*rewritten\*, 100 %: \[all\](x) \| of it.; the policy requires an acknowledgement (--acknowledge 'REWRITES\_TABLE:a\|b') | Later.<br>${'`GET /table`'} |

@@ -144,7 +144,7 @@ describe('a folder of schema files', () => {
     expect(await refusal()).to.equal('OperatorError: collections/posts.yaml:1: the file is not valid UTF-8 text.');
     await put('collections/posts.yaml', POSTS);
     await put('dps.lock', '#'.repeat(65_537));
-    expect(await refusal()).to.equal('OperatorError: dps.lock:1: the file has 65537 bytes, and the limit is 65536.');
+    expect(await refusal()).to.equal('OperatorError: dps.lock:1: the file has 65537 bytes, but the limit is 65536.');
     for (const [lock, expected] of [
       ['', /^dps\.lock is not valid YAML: .+\.$/],
       ['a: b: c', /^dps\.lock is not valid YAML: .+\.$/],

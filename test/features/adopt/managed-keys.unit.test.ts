@@ -106,12 +106,12 @@ describe('a foreign key that waited for its target', () => {
       relations: [],
       collections: [],
       notes: [
-        'constraint "f" references a table that another table with the same name hides: it stays unchanged, and no snapshot contains it',
+        'constraint "f" references a table that another table with the same name hides: it stays unchanged and is not included in snapshots',
       ],
     });
     const unknown = catalogReference('f', 'c', 'other', { columns: ['a', 'c'] });
     expect(completed({ constraints: [unknown] }).notes).to.deep.equal([
-      'constraint "f" is on a column of t that the log does not contain: it stays unchanged, and no snapshot contains it',
+      'constraint "f" is on a column of t that the log does not contain: it stays unchanged and is not included in snapshots',
     ]);
   });
 

@@ -158,7 +158,7 @@ describe('a database owner', () => {
     await db.query('DROP TABLE public.hidden');
 
     const disallowed = [
-      { position: await positionOf('field.deleted'), reason: 'it was not judged by the policy in force' },
+      { position: await positionOf('field.deleted'), reason: 'it was not evaluated against the policy in force' },
     ];
     expect(await verified()).deep.include({ ok: false, broken: null, disallowed });
     const exported = await admin('/history/export');

@@ -337,7 +337,9 @@ describe('environments', () => {
         name: 'reader',
       });
       const error = await refusal({ token: issued.token });
-      expect(error?.message).to.match(/^The token may not read the schema and the history of the environment\./);
+      expect(error?.message).to.match(
+        /^The token does not allow reading the schema and the history of the environment\./,
+      );
     });
 
     it('says that it is this service', async () => {
@@ -373,7 +375,7 @@ describe('environments', () => {
         const error = await refusal({ url: hostile.url, token });
         expect(error).to.deep.equal({
           code: 'not_this_service',
-          message: 'The address does not respond like Data Platform Service. Check the address.',
+          message: 'The server at this address is not a Data Platform Service. Check the address.',
         });
       }
     });

@@ -197,7 +197,7 @@ describe('the trash', () => {
     expect(services[0]?.log()).not.to.contain(NOTHING_KEPT);
   });
 
-  it('keeps nothing if the account may not create schemas, and reports it', async () => {
+  it('keeps nothing if the account cannot create schemas, and reports it', async () => {
     await revokeSchemas();
     const api = await start();
     await until('it was told', () => services[0]?.log().includes(NOTHING_KEPT) === true);
@@ -208,7 +208,7 @@ describe('the trash', () => {
     expect(plan.warnings.map(({ code }) => code)).to.deep.equal(['LOSES_DATA', 'DATA_NOT_KEPT']);
     expect(plan.warnings[0]?.message).to.contain('permanently lost');
     const because =
-      'the trash keeps nothing, because the database role of the service may not create schemas in this database (GRANT CREATE ON DATABASE)';
+      'the trash keeps nothing, because the database role of the service cannot create schemas in this database (GRANT CREATE ON DATABASE)';
     expect(plan.warnings[1]).to.include({ collection: 'gone', message: `drop table gone: ${because}` });
     await api.ok('POST', '/fields/gone', { field: 'n', type: 'integer', interface: 'input', schema: {} });
     const back = await api.ok<object>('GET', `/history/diff?to=${(await api.head()) - 1}`);

@@ -479,7 +479,7 @@ describe('the trash of fields', () => {
     const expected = { status: 422, code: 'DATABASE_REFUSED' };
     const message =
       'Field "a" of "par" cannot be kept in the trash: the tables grandchild, oth.chi inherit from it, and ' +
-      'PostgreSQL drops inherited columns with that of the parent. To drop them permanently, repeat the change with "purge".';
+      'PostgreSQL drops inherited columns together with the column of the parent. To drop them permanently, repeat the change with "purge".';
     const snapshot = await api.ok<{ fields: { collection: string; field: string }[] }>('GET', '/schema/snapshot');
     const without = (name: string) => ({
       ...snapshot,

@@ -87,7 +87,7 @@ describe('YAML', () => {
       return `a${level}: &a${level} [${Array.from({ length: 9 }, () => item).join(', ')}]`;
     });
     expect(refusalOf(levels.join('\n'))).equal('it contains more than 1000000 values, including aliases');
-    expect(refusalOf('&a [*a, *a]')).equal('the alias "a" is inside its own anchor');
+    expect(refusalOf('&a [*a, *a]')).equal('the alias "a" refers to a value that contains it');
     expect(refusalOf('a: *b')).match(/^unidentified alias "b"/);
   });
 

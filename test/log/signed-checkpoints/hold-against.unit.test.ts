@@ -81,7 +81,7 @@ describe('checkpoints compared with an export', () => {
     PLAIN.forEach(add);
     const [unknownKey] = await compareCheckpoint(files, view({ head: { position: 3 } }), [OTHER_KEY]);
     expect(unknownKey).to.include({ ok: false, signed_by: null });
-    expect(unknownKey?.reason).to.equal(`it is not signed by a given key, but by ${KEY.name}+${KEY.id}`);
+    expect(unknownKey?.reason).to.equal(`it is signed by ${KEY.name}+${KEY.id}, and by none of the given keys`);
   });
 
   it('do not match a log that ends before or is broken there', async () => {

@@ -156,7 +156,7 @@ describe('signed notes', () => {
     expect(verified(note + second, one.key)).to.equal(one.key);
     expect(verified(note + second, other.key)).to.equal(other.key);
     expect(reasonOf(() => verified(note + second, third.key))).to.match(
-      /^is not signed by a given key, but by one\+.*, other\+/,
+      /^is signed by one\+.*, other\+.*, and by none of the given keys$/,
     );
     const wrong = signNote('Something else.\n', one.key, one.privateKey).split('\n\n')[1] ?? '';
     expect(

@@ -23,7 +23,7 @@ describe('the plan for columns', () => {
       ),
     ).to.deep.equal([
       'ALTER TABLE "public"."t" DROP CONSTRAINT IF EXISTS "t_pkey" -- drop the primary key of t: constraint t.t_pkey, t ACCESS EXCLUSIVE, 3 entries, drops constraint t_pkey',
-      'ALTER TABLE "public"."t" ALTER COLUMN "id" DROP IDENTITY IF EXISTS -- make t.id no longer auto-increment: column t.id, t ACCESS EXCLUSIVE, 3 entries',
+      'ALTER TABLE "public"."t" ALTER COLUMN "id" DROP IDENTITY IF EXISTS -- remove auto-increment from t.id: column t.id, t ACCESS EXCLUSIVE, 3 entries',
       'ALTER TABLE "public"."t" ADD COLUMN "k" uuid NOT NULL -- add column t.k: column t.k, t ACCESS EXCLUSIVE, 5 entries, may fail',
       'ALTER TABLE "public"."t" ADD CONSTRAINT "t_pkey" PRIMARY KEY ("k") -- make k the primary key of t: constraint t.t_pkey, t ACCESS EXCLUSIVE, 3 entries, may fail, prepared as key t_pkey PRIMARY KEY ("k") ',
     ]);
@@ -97,7 +97,7 @@ describe('the plan for columns', () => {
         [changed(column('n', 'integer', { has_auto_increment: true, is_nullable: false }), manyColumn('n'))],
       ),
     ).to.deep.equal([
-      'ALTER TABLE "public"."t" ALTER COLUMN "n" DROP IDENTITY IF EXISTS -- make t.n no longer auto-increment: column t.n, t ACCESS EXCLUSIVE, 3 entries',
+      'ALTER TABLE "public"."t" ALTER COLUMN "n" DROP IDENTITY IF EXISTS -- remove auto-increment from t.n: column t.n, t ACCESS EXCLUSIVE, 3 entries',
       'ALTER TABLE "public"."t" ALTER COLUMN "n" DROP NOT NULL -- alter column t.n: nullability: column t.n, t ACCESS EXCLUSIVE, 8 entries',
     ]);
   });

@@ -196,7 +196,7 @@ describe('converting a column to a field', () => {
 });
 
 describe('unsupported parts of a column', () => {
-  const STAYS = 'it stays unchanged, and no snapshot contains it';
+  const STAYS = 'it stays unchanged and is not included in snapshots';
 
   it('include a default that uses an unsupported object', () => {
     const { field, unmanaged, notes } = read(catalogColumn('a', 'text', { default: 'f()' }), uses('default'));

@@ -56,7 +56,7 @@ const use = (kind: Use['kind'], name: string, what: string): Use => ({
   schema: null,
   what,
 });
-const STAYS = 'it stays unchanged, and no snapshot contains it';
+const STAYS = 'it stays unchanged and is not included in snapshots';
 
 describe('the primary key of a table', () => {
   it('belongs to its field if it has one column, with its name if custom', () => {

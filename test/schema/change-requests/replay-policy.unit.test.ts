@@ -88,9 +88,9 @@ function replayed(...events: ReplayInput[]) {
 
 /** Two admins, of whom Ada opens the request. */
 const STARTED = [CREATED, account('ada'), account('bob'), policy(POLICY)];
-const NOT_JUDGED = 'it was not judged by the policy in force';
+const NOT_JUDGED = 'it was not evaluated against the policy in force';
 const lacks = (code: string, count = 0) =>
-  `approvals that the policy requires (${code}): 1, approvals that count: ${count}`;
+  `it lacks approvals (${code}): the policy requires 1, and ${count} ${count === 1 ? 'counts' : 'count'}`;
 
 describe('the replay of a policy', () => {
   it('allows an approved change, and every change without a policy', () => {

@@ -48,15 +48,15 @@ describe('the origin of a snapshot', () => {
 
   it('is reported with all findings at once', () => {
     expect(problemsOf({ ...OWN, service: '1.0.0', vendor: 'mysql' })).to.deep.equal([
-      `service: the snapshot was created by release "1.0.0", and this is release 1.2.3; ${bypass}`,
-      `vendor: the snapshot was created for vendor "mysql", and this is "postgres"; ${bypass}`,
+      `service: the snapshot was created by release "1.0.0", but this is release 1.2.3; ${bypass}`,
+      `vendor: the snapshot was created for vendor "mysql", but this is "postgres"; ${bypass}`,
     ]);
     expect(problemsOf({ version: 1 })).to.deep.equal([
-      `service: the snapshot was created by an unknown release (member service is missing), and this is release 1.2.3; ${bypass}`,
-      `vendor: the snapshot does not name its database vendor, and this is "postgres"; ${bypass}`,
+      `service: the snapshot was created by an unknown release (member service is missing), but this is release 1.2.3; ${bypass}`,
+      `vendor: the snapshot does not name its database vendor, but this is "postgres"; ${bypass}`,
     ]);
     expect(problemsOf({ version: 1, directus: '11.0.0', vendor: 'postgres' })).to.deep.equal([
-      `service: the snapshot was created by another product (directus), and this is release 1.2.3; ${bypass}`,
+      `service: the snapshot was created by another product (directus), but this is release 1.2.3; ${bypass}`,
     ]);
   });
 

@@ -20,7 +20,7 @@ describe('a valid collection', () => {
       'collection a meta.group: collection "gone" does not exist, so it cannot be the group',
     ]);
     const cycle = (name: string, group: string, at: string) =>
-      `collection ${name} meta.group: group "${group}" makes a cycle: "${at}" would contain itself`;
+      `collection ${name} meta.group: group "${group}" creates a cycle: "${at}" would contain itself`;
     expect(toldOf(stateOf({ a: withGroup('a') }))).to.deep.equal([cycle('a', 'a', 'a')]);
     expect(toldOf(stateOf({ a: withGroup('b'), b: withGroup('a') }))).to.deep.equal([
       cycle('a', 'b', 'a'),
@@ -159,7 +159,7 @@ describe('a valid field', () => {
       'field a.i meta.group: "id" is a column, and only an alias field can be a group',
     ]);
     expect(toldOf(stateOf({ a: { fields: [KEY, grouped('h', 'h')] } }))).to.deep.equal([
-      'field a.h meta.group: group "h" makes a cycle: "h" would contain itself',
+      'field a.h meta.group: group "h" creates a cycle: "h" would contain itself',
     ]);
   });
 

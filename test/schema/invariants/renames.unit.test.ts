@@ -39,7 +39,7 @@ describe('valid renames', () => {
   it('rename the columns of partitions with the parent', () => {
     // In the state after them, new names exist.
     expect(problems({ day: { was: 'title' } })).to.deep.equal([
-      'IN_USE | day.title | a partition has the columns of "days": rename the column there too',
+      'IN_USE | day.title | a partition must have the columns of "days": rename the column there too',
     ]);
     expect(problems({ day: { was: 'title' }, days: { was: 'title' } })).to.deep.equal([]);
     expect(problems({ day: { was: 'title' }, days: { other: 'title' } })).to.have.length(1);

@@ -89,10 +89,10 @@ describe('collections in normal form', () => {
     const table = valueOf(collection({}));
     const folder = valueOf(collection({ schema: null }));
     expect(faultsOf(changedCollection(table, { schema: null })).join()).to.include(
-      'is a table in the database, and null changes it to a folder',
+      'is a table in the database, and null would turn it into a folder',
     );
     expect(faultsOf(changedCollection(folder, { schema: {} })).join()).to.include(
-      'is a folder here, and an object changes it to a table',
+      'is a folder here, and an object would turn it into a table',
     );
     expect(valueOf(changedCollection(folder, { schema: null }))).to.equal(folder);
     expect(faultsOf(changedCollection(table, { collection: 'other' })).join()).to.include('cannot be renamed here');

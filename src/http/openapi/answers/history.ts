@@ -51,7 +51,7 @@ const anyEvent = z.strictObject({
   ...cause,
   salt: textOrNull.describe('128 random bits, hex. Null if the personal data was erased'),
   commitment: hash.describe(
-    'SHA-256 of the salt and the personal data. The hash of the event covers it instead of them',
+    'SHA-256 of the salt and the personal data. The hash of the event covers this value instead of the data itself',
   ),
   context: z.record(text, json).optional(),
   subject: z.strictObject({ kind: text, id: text }).optional(),
@@ -165,7 +165,7 @@ export const verification = z
       .strictObject({ position, reason: text })
       .nullable()
       .describe(
-        'The first position where the chain is broken, or where personal data is missing that no event names as erased',
+        'The first position where the chain is broken, or where personal data is missing and no event records its erasure',
       ),
     disallowed: z
       .array(z.strictObject({ position, reason: text }))

@@ -81,7 +81,7 @@ export const projection = z
     rebuilding: z
       .strictObject({
         since: z.iso.datetime(),
-        done: z.number().min(0).max(1).nullable().describe('Progress. Null: not known'),
+        done: z.number().min(0).max(1).nullable().describe('Progress. Null: unknown'),
       })
       .nullable()
       .describe('A rebuild that runs in this process'),
@@ -252,7 +252,7 @@ export const plan = z
         z.strictObject({
           table: text,
           lock: text.describe('The strongest lock level on the table, by its name in PostgreSQL'),
-          rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: not known yet'),
+          rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: not yet known'),
           bytes: z.number().nullable().describe('From the same statistics, without indexes'),
         }),
       )

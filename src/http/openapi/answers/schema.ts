@@ -53,7 +53,7 @@ export const snapshot = z
 
 const statistics = z.strictObject({
   bytes: z.number().nullable(),
-  rows: z.number().nullable().describe('An estimate. Null: not known'),
+  rows: z.number().nullable().describe('An estimate. Null: unknown'),
   age: z.number().nullable().describe('Seconds since the last ANALYZE. Null: counted since the statistics began'),
   uses: z.number().nullable().optional().describe('Number of scans and written rows, if counted'),
 });
@@ -152,7 +152,7 @@ export const sample = z
       .array(z.record(z.string(), text.nullable()))
       .nullable()
       .describe(
-        'Values by field. Null: the table is locked or missing, or the database role may not read all of its rows',
+        'Values by field. Null: the table is locked or missing, or the database role cannot read all of its rows',
       ),
     hidden: z.array(text).describe('Fields whose values are not shown'),
   })

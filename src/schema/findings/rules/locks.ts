@@ -344,7 +344,7 @@ export const volatileDefault: Rule = {
 export const indexedTypeChange: Rule = {
   code: 'INDEXED_TYPE_CHANGE',
   level: 'warn',
-  title: 'Type change of an indexed field',
+  title: 'Type change on an indexed field',
   what: 'The type changes for a field that is indexed, unique or a primary key.',
   why: 'PostgreSQL rebuilds its indexes in the same transaction. Columns that reference a key must change with it.',
   safer: 'Add a field of the new type, index it concurrently, and migrate to it.',

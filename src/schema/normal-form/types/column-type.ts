@@ -31,7 +31,7 @@ export function spellingFault(text: string): string | null {
   if (written === null) return null;
   const usual = renderType(written);
   const { type } = typeFromColumn(usual);
-  if (element === text && type !== UNKNOWN_TYPE) return `must be written by its name in this service: ${type}`;
+  if (element === text && type !== UNKNOWN_TYPE) return `must be written with its name in this service, ${type}`;
   return element === usual ? null : `must be written as PostgreSQL shows it: ${usual}${text.slice(element.length)}`;
 }
 

@@ -3,7 +3,7 @@ import { spellingFault } from '../../../../src/schema/normal-form/types/column-t
 
 const SHOWN = 'must be written as PostgreSQL shows it';
 const AN_ARRAY = `${SHOWN}: an array type is the element type and []`;
-const spellingProblem = (type: string) => `must be written by its name in this service: ${type}`;
+const spellingProblem = (type: string) => `must be written with its name in this service, ${type}`;
 const COUNTED = 'is not a column type: use integer or bigInteger with has_auto_increment';
 const BARE = 'must be written without pg_catalog';
 
