@@ -313,7 +313,7 @@ export interface Config {
     /** Null requires one standby if the server has or expects one. */
     standbys: number | null;
   };
-  /** Private networks that webhooks may reach, also over http. */
+  /** Private networks that webhooks may reach, even over http. */
   webhookNetworks: readonly string[];
   /** Each schema change asks PostgREST to reload its schema cache. */
   notifyPostgrest: boolean;

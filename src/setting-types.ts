@@ -106,7 +106,7 @@ export const schemaNames = z
 /** The service shows this address to clients, so it must not contain a password. */
 export const serviceUrl = z
   .string()
-  .refine(isServiceUrl, 'must be the address of a service, such as https://dps.example.com, without user and password');
+  .refine(isServiceUrl, 'must be the address of a service, such as https://dps.example.com, without user or password');
 
 /**
  * Accepts secrets of at least this many characters. Shorter secrets can be guessed over the network, or from one access

@@ -60,7 +60,7 @@ for (const { file, services, secrets, volumes = {} } of files) {
       const isNew = file === 'docker-compose.yml' || base.services[name] === undefined;
 
       if (isNew)
-        it(`runs "${name}" read-only, without capabilities and without new privileges`, () => {
+        it(`runs "${name}" read-only, without capabilities or new privileges`, () => {
           expect(service.read_only).equal(true);
           expect(service.cap_drop).deep.equal(['ALL']);
           expect(service.security_opt).deep.equal(['no-new-privileges:true']);

@@ -71,7 +71,7 @@ const TYPES: Readonly<Record<string, Expected>> = {
   },
   'a service’s address': {
     type: serviceUrl,
-    refusal: 'must be the address of a service, such as https://dps.example.com, without user and password',
+    refusal: 'must be the address of a service, such as https://dps.example.com, without user or password',
     takes: same('https://dps.example.com', 'http://h:8055/behind/a/path'),
     refuses: ['dps.example.com', 'ftp://h', 'xhttp://h', 'httpss://h', 'https://u@h', 'https://:p@h', 'https://u:p@h'],
   },

@@ -22,7 +22,7 @@ const PACE = 10;
 
 /**
  * Appends events to service.service_events, which must be empty.
- * @param size events of one batch and transaction
+ * @param size number of events per batch and transaction
  * @returns the end of the log
  */
 export async function writeEvents(client: pg.ClientBase, events: Iterable<NewEvent>, size = 5_000): Promise<LogHead> {

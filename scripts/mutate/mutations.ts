@@ -1,4 +1,4 @@
-/** The possible single changes of a source file. */
+/** The possible single changes to a source file. */
 import { type Node, childAt, children, walk } from './ast.js';
 
 export interface Mutation {

@@ -48,7 +48,7 @@ export const FINDINGS = {
     severity: 'error',
     fix: 'Start this release of the service once. It migrates its tables.',
   },
-  MIGRATIONS_NEWER: { severity: 'error', fix: 'Use the release that was used last, or a newer one.' },
+  MIGRATIONS_NEWER: { severity: 'error', fix: 'Use the release that last ran on this database, or a newer one.' },
   RESTORE_UNFINISHED: {
     severity: 'error',
     fix: 'Wait until the restore ends. If it was interrupted, drop the database and restore into a new one.',

@@ -80,7 +80,7 @@ export interface EdgeProblem extends Omit<Problem, 'code'> {
   code: ErrorCode;
 }
 
-/** Ends a request with problems. The HTTP layer throws no other error on purpose. */
+/** Ends a request with problems. The HTTP layer deliberately throws no other errors. */
 export class RejectedError extends Error {
   override readonly name = 'RejectedError';
   readonly problems: readonly EdgeProblem[];

@@ -112,7 +112,7 @@ export interface ListeningServer {
 const POLL_MS = 25;
 
 /**
- * Milliseconds for which an idle connection stays open. Proxies and load balancers mostly use 60 s. This value is
+ * Milliseconds for which an idle connection stays open. Proxies and load balancers usually use 60 s. This value is
  * greater, so that they never send a request into a connection that is being closed.
  */
 const KEEP_ALIVE = 75_000;

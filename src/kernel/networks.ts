@@ -49,7 +49,7 @@ export function networkList(networks: readonly string[]): NetworkList {
   return { check: (address) => lists[isIpv4(address) ? 'ipv4' : 'ipv6'].check(address, typeOf(address)) };
 }
 
-/** True for an http address without user and password. */
+/** True for an http address without a user or password. */
 export function isServiceUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

@@ -64,5 +64,5 @@ export const quoteForShell = (text: string): string => `'${text.replaceAll("'", 
 /** Positions begin at 1. They have at most 15 digits, which JavaScript numbers represent exactly. */
 const POSITION = /^[1-9]\d{0,14}$/;
 
-/** True for a position without sign and leading zeros. */
+/** True for a position without a sign or leading zeros. */
 export const isPosition = (text: string): boolean => POSITION.test(text);

@@ -35,7 +35,7 @@ export const personalText = ({ actor: { name }, ip, reason, user_agent }: Erasab
  */
 export const commitmentTo = (personal: string, salt: string, sha256: Sha256): string => sha256(salt + personal);
 
-/** Returns why the personal data of an event is not what was appended, or null. Erased data is not judged here. */
+/** Returns why the personal data of an event is not what was appended, or null. Erased data is not evaluated here. */
 function personalFault(
   event: ErasableMembers & Pick<EventRecord, 'salt' | 'commitment'>,
   sha256: Sha256,

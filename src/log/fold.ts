@@ -13,7 +13,7 @@ import { UnreadableEventError, readEvent } from '../schema/fold/upcasting.js';
 import { own } from '../postgres/own-tables.js';
 import type { Range } from './read.js';
 
-/* Reads the log for folds, without actors and reasons. This makes reading a long log several times faster. */
+/* Reads the log for folds, without actors or reasons. This makes reading a long log several times faster. */
 
 /** An event with its hashes in the chain. */
 type LinkedEvent = PositionedEvent & { previous_hash: string; hash: string };

@@ -61,7 +61,7 @@ export const schemasExist = (schemas: readonly string[]) =>
     values: [schemas],
   }) satisfies Parameterised;
 
-/** Explains that a managed schema is missing, and what to do. Several sentences. */
+/** Explains in several sentences that a managed schema is missing, and what to do. */
 export function lostSchema(schema: string): string {
   const name = quoted(schema);
   return (

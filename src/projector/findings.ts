@@ -234,7 +234,7 @@ export async function findingsByPolicy(
 }
 
 /**
- * Returns the names under which the policy judges a collection: all that it had since it was created, including through the
+ * Returns the names under which the policy evaluates a collection: all that it had since it was created, including through the
  * trash, and those that the batch assigns. The tables above a partition or an inheriting table count before and after
  * the batch. Runs no query if the policy is the same for all collections.
  */

@@ -87,7 +87,7 @@ type RulesByCode = ReadonlyMap<string, readonly { fits: (name: string) => boolea
 
 const READ = new WeakMap<Policy, RulesByCode>();
 
-/** Compiles the patterns of a policy once, because it judges thousands of findings. */
+/** Compiles the patterns of a policy once, because it evaluates thousands of findings. */
 function rulesByCode(policy: Policy): RulesByCode {
   const read = READ.get(policy) ?? readRules(policy);
   READ.set(policy, read);

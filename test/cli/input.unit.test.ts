@@ -23,7 +23,7 @@ describe('a document sent by a command', () => {
     }
   });
 
-  it('is JSON or YAML, judged by its beginning, from a file or stdin', async () => {
+  it('is JSON or YAML, recognized by its beginning, from a file or stdin', async () => {
     const file = join(directory, 'a');
     for (const [text, type] of [
       ['{"version":1}', 'application/json'],

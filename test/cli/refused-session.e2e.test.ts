@@ -189,7 +189,7 @@ describe('a session of rejected dps commands', () => {
     }
   });
 
-  it('rejects contradictory options without changes', async () => {
+  it('rejects contradictory options, and changes nothing', async () => {
     await run('snapshot --output FOLDER/now.json');
     await api.sql(`INSERT INTO articles (title) VALUES ('a')`);
     const snapshot = (await client('/schema/snapshot')).json as { fields: { field: string }[] };

@@ -82,7 +82,7 @@ const FILES: Readonly<Record<string, string>> = {
   'apply -': 'The content of stdin is neither JSON nor YAML: expected a document, but the input is empty',
 };
 
-/** @param line its words, with an equals sign for a space */
+/** @param line the command line; a lone `=` stands for an argument that is a space */
 const splitWords = (line: string): string[] => line.split(' ').map((word) => (word === '=' ? ' ' : word));
 
 describe('an invalid command line', () => {

@@ -25,7 +25,7 @@ describe('the chaos test', () => {
     expect(fault('acknowledged', 1, { waited: 50_000 })).to.include('took');
   });
 
-  it('knows the outcome of a response, unless the service itself says that it does not', () => {
+  it('knows the outcome of a response, unless the service itself reports it as unknown', () => {
     expect(fateOf(200, '')).to.equal('acknowledged');
     expect(fateOf(503, '{"errors":[{"message":"Nothing was changed."}]}')).to.equal('refused');
     for (const hasKey of [true, false])

@@ -23,7 +23,7 @@ describe('a request whose connection to the database goes silent', () => {
   before(async () => {
     database = await createDatabase('migrated');
     proxy = await startProxy(database.connectionString);
-    // Longer than a lock is held here, also on a busy machine.
+    // Longer than a lock is held here, even on a busy machine.
     service = await startService({ DATABASE_URL: proxy.connectionString, LOCK_TIMEOUT: '15s' });
     client = clientOf(service);
     beside = new pg.Client(database.connectionString);

@@ -265,7 +265,7 @@ describe('aggregates', () => {
     expect(await catalog()).to.deep.equal(before);
   });
 
-  it('rejects deleting what is used, and follows a change of its functions', async () => {
+  it('rejects deleting what is used, and follows a change to its functions', async () => {
     await create(TOTAL);
     await create(TOTALS, 'view');
     const used = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', path(ID));
@@ -392,7 +392,7 @@ describe('aggregates', () => {
     expect(await diffTo(past)).to.deep.equal(NOTHING);
   });
 
-  it('is missed by a policy of a table that is restored from the trash', async () => {
+  it('causes a warning if the restore of a table needs it for a policy after its deletion', async () => {
     await create(TOTAL);
     await create('CREATE POLICY old ON members USING (age > (SELECT total(n) FROM generate_series(1, 3) n))', 'policy');
     const used = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', path(ID));

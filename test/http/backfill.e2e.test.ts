@@ -105,7 +105,7 @@ describe('the backfill of a field', () => {
       expect(await values('amount')).to.deep.equal([0, 0, 0]);
     });
 
-    it('fills rows after a change of the type', async () => {
+    it('fills rows after a change to the type', async () => {
       await accepted('amount', {
         type: 'string',
         schema: { is_nullable: false, max_length: 10 },

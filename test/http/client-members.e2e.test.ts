@@ -51,7 +51,7 @@ describe('the query parameter fields', () => {
     );
   });
 
-  it('selects members of the response to a change, too', async () => {
+  it('also selects members of the response to a change', async () => {
     const created = await api.ok('POST', '/collections?fields=collection', { collection: 'more', schema: {} });
     expect(created).deep.equal({ data: { collection: 'more' } });
     const several = await api.ok('PATCH', '/collections?fields=collection', [{ collection: 'more', meta: {} }]);

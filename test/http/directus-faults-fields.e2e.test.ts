@@ -43,7 +43,7 @@ describe('known Directus faults do not occur for fields and relations', () => {
     expect(data.map(({ field }) => field)).to.deep.equal(['id', 'a', 'links']);
   });
 
-  it('5.1: a field without meta or schema is complete, also in the snapshot', async () => {
+  it('5.1: a field without meta or schema is complete, including in the snapshot', async () => {
     await api.ok('POST', '/fields/t', { field: 'bare', type: 'json' });
     expect((await get('/fields/t/bare')).meta).to.include({ collection: 't', field: 'bare', width: 'full' });
     const { fields } = await api.ok<Snapshot>('GET', '/schema/snapshot');

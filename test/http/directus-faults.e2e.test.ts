@@ -228,7 +228,7 @@ describe('known Directus faults do not occur', () => {
     expect(target).to.deep.equal([{ target: 'b' }]);
   });
 
-  it('11: collections with references to them or to themselves can be deleted, and columns stay', async () => {
+  it('11: collections with references to them or to themselves can be deleted, and columns are kept', async () => {
     await create('authors', [key('id')]);
     await create('articles', [key('id'), plain('author', 'integer'), plain('parent', 'integer')]);
     await relate({ many_collection: 'articles', many_field: 'author', one_collection: 'authors' });

@@ -494,7 +494,7 @@ describe('changing a column that managed tables inherit', function () {
     });
   });
 
-  it('does not touch partitions and unrelated tables', async () => {
+  it('does not change partitions or unrelated tables', async () => {
     await api.sql(`CREATE TABLE parts (k int NOT NULL, a int) PARTITION BY LIST (k);
       CREATE TABLE part PARTITION OF parts FOR VALUES IN (1)`);
     await api.ok('POST', '/schema/adopt', { tables: ['parts', 'part'] });

@@ -56,7 +56,7 @@ describe('deleting a column that managed tables inherit', () => {
     expect(await fields('a')).to.have.members(left);
   });
 
-  it('shows the loss of each child in the plan, and judges it by the rules of the child', async () => {
+  it('shows the loss of each child in the plan, and evaluates it by the rules of the child', async () => {
     const plan = await api.ok<{ warnings: { code: string; collection: string }[] }>(
       'DELETE',
       '/fields/base/a?explain&purge',
@@ -70,7 +70,7 @@ describe('deleting a column that managed tables inherit', () => {
     expect(await columns('a')).to.include.members(['base', 'grandkid']);
   });
 
-  it('shows the loss in a table that the service does not manage, and judges it by the rules of the table', async () => {
+  it('shows the loss in a table that the service does not manage, and evaluates it by the rules of the table', async () => {
     await api.sql(
       'CREATE SCHEMA other; CREATE TABLE other.alien () INHERITS (base); CREATE TABLE heir () INHERITS (base)',
     );
@@ -405,7 +405,7 @@ describe('changing a table from which a table that the service does not manage i
       expect(message).to.contain('PostgreSQL renames "a" of "mid" together with the column of the table');
     });
 
-    it('deletes a generated column of the children too, which has no values to keep', async () => {
+    it('also deletes a generated column of the children, which has no values to keep', async () => {
       const { data: before } = await api.ok<{ data: object[] }>('GET', '/fields/low');
       await api.ok('DELETE', '/fields/top/g');
       const { data: after } = await api.ok<{ data: object[] }>('GET', '/fields/low');

@@ -96,14 +96,14 @@ describe('generated columns and columns of several parents that tables inherit',
     expect(await api.sql('SELECT g::int FROM below')).to.deep.equal([{ g: 6 }]);
   });
 
-  it('keeps the expression of a child that inherits the column from another parent too, and of its children', async () => {
+  it('keeps the expression of a child that also inherits the column from another parent, and of its children', async () => {
     await adopt();
     await changed('p1/g', TRIPLED);
     const columns = await columnsNamed('g');
     expect(columns).to.include({ p1: 'integer n * 3', two: 'integer n * 2', below_two: 'integer n * 2' });
   });
 
-  it('rejects a new type of a generated column that a child inherits from another parent too', async () => {
+  it('rejects a new type for a generated column that a child also inherits from another parent', async () => {
     await adopt();
     await rejected(
       'p1/g',
@@ -114,7 +114,7 @@ describe('generated columns and columns of several parents that tables inherit',
     );
   });
 
-  it('keeps the expression of a child that defines the column too, and rejects a new type', async function () {
+  it('keeps the expression of a child that also defines the column, and rejects a new type', async function () {
     // Earlier releases reject such a child.
     if ((await testServer()).majorVersion < 16) this.skip();
     await adopt(`
@@ -131,7 +131,7 @@ describe('generated columns and columns of several parents that tables inherit',
     );
   });
 
-  it('removes the expression from direct children, also from those with other parents', async () => {
+  it('removes the expression from direct children, including from those with other parents', async () => {
     await adopt('DROP TABLE below_two');
     await api.ok('PATCH', '/fields/p1/g', PLAIN);
     expect(await columnsNamed('g')).to.include({ p1: 'integer', two: 'integer', p2: 'integer n * 2' });

@@ -38,7 +38,7 @@ describe('an open transaction of an application', () => {
   const tighten = json({ schema: { is_nullable: false } }, 'PATCH');
   const head = async (): Promise<string | null> => (await client('/collections')).headers.get('x-log-position');
 
-  it('is named in the 503 of a change of its table, while other tables can change on any process', async () => {
+  it('is named in the 503 of a change to its table, while other tables can change on any process', async () => {
     const position = Number(await head());
     let isOver = false;
     const waiting = client('/fields/a/t', tighten).finally(() => (isOver = true));

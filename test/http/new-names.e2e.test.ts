@@ -76,7 +76,7 @@ describe('names of new collections and fields', () => {
     expect(field.data.schema.default_value).to.equal(NFD);
   });
 
-  it('says which name exists where a path spells it in another normalization', async () => {
+  it('reports which name exists if a path spells it in another normalization', async () => {
     await create(NFC, [{ field: NFC, type: 'string', interface: 'input' }]);
     const [there, other] = [encodeURIComponent(NFC), encodeURIComponent(NFD)];
     for (const [method, path] of [

@@ -102,7 +102,7 @@ describe('requests about views and functions', () => {
       return query(target.connectionString, CATALOG);
     }
 
-    it('are restored unchanged from a backup or an export, also after adoption and accepted drift', async () => {
+    it('are restored unchanged from a backup or an export, even after adoption and accepted drift', async () => {
       await api.ok('POST', '/objects', view);
       await api.ok('POST', '/objects', { kind: 'materialized_view', definition: LENGTHS, indexes: [INDEX] });
       await api.ok('POST', '/objects', FUNCTION);

@@ -308,7 +308,7 @@ describe('views and materialized views with OBJECTS=off', () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([400, 400]);
   });
 
-  it('follow the changes of the tables that they use, if another process manages them', async () => {
+  it('follow the changes to the tables that they use, if another process manages them', async () => {
     const other = await startService({ DATABASE_URL: service.databaseUrl, OBJECTS: 'on' });
     const managing = createApi(other);
     try {

@@ -143,7 +143,7 @@ describe('online changes over HTTP', () => {
     expect((await send('/projections/verify')).json).to.have.nested.property('data.ok', true);
   });
 
-  it('block other changes of the table only, and queue a second online change', async () => {
+  it('block other changes to the table only, and queue a second online change', async () => {
     await db.query('UPDATE other SET code = id');
     const blocker = new pg.Client(service.databaseUrl);
     await blocker.connect();
@@ -232,7 +232,7 @@ describe('online changes over HTTP', () => {
     expect(answer.status, answer.text).to.equal(202);
     const { id, collections } = (answer.json as { data: Change }).data;
     expect(collections).to.deep.equal(['large', 'small']);
-    // A concurrent change of another table.
+    // A concurrent change to another table.
     expect((await send('/collections/small', json({ meta: { note: 'meanwhile' } }, 'PATCH'))).status).to.equal(200);
     await ended(id, 'applied');
     expect((await send('/schema/diff', json(snapshot))).status).to.equal(200);

@@ -339,7 +339,7 @@ ON"on posts"AS RESTRICTIVE FOR DELETE USING (owner <> 'ON posts; DROP TABLE post
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
   });
 
-  it('adopts policies and row security, also of a partitioned table and of its partitions', async () => {
+  it('adopts policies and row security, including those of a partitioned table and of its partitions', async () => {
     await api.sql(`
       CREATE TABLE days (id integer, at integer NOT NULL, owner text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
       CREATE TABLE days_1 PARTITION OF days FOR VALUES FROM (0) TO (10);
@@ -399,7 +399,7 @@ ON"on posts"AS RESTRICTIVE FOR DELETE USING (owner <> 'ON posts; DROP TABLE post
     expect(await listed()).to.deep.equal([]);
   });
 
-  it('reports each change of row security, so that the policy of the service can require an approval', async () => {
+  it('reports each change to row security, so that the policy of the service can require an approval', async () => {
     const own = { kind: 'policy', definition: OWN };
     const both = ['CHANGES_ROW_SECURITY', 'ROW_SECURITY_WITHOUT_POLICY'];
     expect(await codes('POST', '/objects', own)).to.deep.equal(both);
@@ -423,7 +423,7 @@ ON"on posts"AS RESTRICTIVE FOR DELETE USING (owner <> 'ON posts; DROP TABLE post
     expect(data.collections).to.deep.equal(['posts']);
   });
 
-  it('reports a diff that restores a table without its policies and triggers, so that no approval can be avoided', async () => {
+  it('reports a diff that restores a table without its policies or triggers, so that no approval can be avoided', async () => {
     await create('CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$', 'function');
     await create('CREATE TRIGGER mark BEFORE INSERT ON posts FOR EACH ROW EXECUTE FUNCTION mark()', 'trigger');
     await create(OWN);
@@ -483,7 +483,7 @@ ON"on posts"AS RESTRICTIVE FOR DELETE USING (owner <> 'ON posts; DROP TABLE post
     if (Number(version) >= 150_000) expect(await codes('POST', '/objects', invoker)).not.to.include(code);
   });
 
-  it('checks all rows of a forced table, also those that policies hide', async () => {
+  it('checks all rows of a forced table, including those that policies hide', async () => {
     await create(OWN);
     await enable();
     await api.sql(`UPDATE posts SET title = 'Hello'`);

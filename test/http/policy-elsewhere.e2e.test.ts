@@ -56,7 +56,7 @@ describe('the policy and online changes', () => {
     await api.ok('PATCH', '/fields/a2/title?online', change);
   });
 
-  it('judge a change when it is requested, before a request is opened', async () => {
+  it('evaluate a change when it is requested, before a request is opened', async () => {
     await online.large('a3', [TITLE], `title = 'n' || i`);
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'refuse' } });
     await api.refused(POLICY_REFUSED, 'DELETE', '/fields/a3/title?online');

@@ -197,7 +197,7 @@ describe('privileges', () => {
     expect(await listed()).to.deep.equal([ID]);
   });
 
-  it('replace what the role had before, also by default privileges', async () => {
+  it('replace what the role had before, even by default privileges', async () => {
     await api.sql(`GRANT DELETE, SELECT (age) ON members TO ${ROLE}`);
     await grant(ID);
     expect(await existing()).to.deep.equal([`SELECT on members to ${ROLE}`]);
@@ -208,7 +208,7 @@ describe('privileges', () => {
     expect(await existing()).to.deep.equal([`SELECT on members to ${ROLE}`]);
   });
 
-  it('follow renames of tables and columns as events, also back', async () => {
+  it('follow renames of tables and columns as events, in both directions', async () => {
     await grant(ID, MIXED);
     await grant('public on members');
     const snapshot = await api.ok('GET', '/schema/snapshot');
@@ -507,7 +507,7 @@ describe('privileges', () => {
     }
   });
 
-  it('can be deleted after their role was dropped, also if its name was "PUBLIC"', async () => {
+  it('can be deleted after their role was dropped, even if its name was "PUBLIC"', async () => {
     const admin = (text: string) => asSuperuser(service.databaseUrl, text);
     await admin('CREATE ROLE "PUBLIC"');
     try {

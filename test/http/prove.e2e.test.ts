@@ -230,7 +230,7 @@ describe('the proof of a change', function () {
     );
   });
 
-  it('is empty for a planned change of privileges', async () => {
+  it('is empty for a planned change to privileges', async () => {
     const snapshot = await api.ok<{ objects: object[] }>('GET', '/schema/snapshot');
     const privileges = { kind: 'privileges', id: `${OTHER_ROLE} on members`, definition: [{ name: 'SELECT' }] };
     const objects = [...snapshot.objects, { comment: null, ...privileges }];

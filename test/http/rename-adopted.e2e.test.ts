@@ -7,7 +7,7 @@ describe('renaming adopted objects', () => {
 
   const rename = (path: string, to: string) => api.ok('POST', `${path}/rename`, { to });
 
-  it('rewrites the SQL of checks, indexes, keys and foreign keys, also on other instances', async () => {
+  it('rewrites the SQL of checks, indexes, keys and foreign keys, even on other instances', async () => {
     await api.sql(`CREATE TABLE k (x int, y int, PRIMARY KEY (x, y), CHECK (x > 0 AND k.y < 10));
       CREATE TABLE r (id serial PRIMARY KEY, x int, y int, CONSTRAINT two FOREIGN KEY (x, y) REFERENCES k (x, y),
         g int GENERATED ALWAYS AS (x * 2) STORED);

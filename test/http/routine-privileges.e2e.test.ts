@@ -193,7 +193,7 @@ describe('privileges on functions', () => {
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', `${path(ID)}/rename`, { to: 'other' });
   });
 
-  it('survive CREATE OR REPLACE, a new signature, and the change of a function that it uses', async () => {
+  it('survive CREATE OR REPLACE, a new signature, and the change to a function that it uses', async () => {
     await create(
       'function',
       'CREATE FUNCTION quarter(value integer) RETURNS integer LANGUAGE sql BEGIN ATOMIC SELECT half(half(value)); END',
@@ -244,7 +244,7 @@ describe('privileges on functions', () => {
     expect(await existing()).to.deep.equal([`half ${ROLE}`, 'half pg_read_all_stats']);
   });
 
-  it('follow renames as events, also back', async () => {
+  it('follow renames as events, in both directions', async () => {
     await grant(ID);
     await revoke();
     const past = await snapshot();
@@ -316,7 +316,7 @@ describe('privileges on functions', () => {
     await api.sql('DROP FUNCTION half(integer)');
   });
 
-  it('are applied from snapshots without a difference afterwards, also with default privileges', async () => {
+  it('are applied from snapshots without a difference afterwards, even with default privileges', async () => {
     await grant(ID);
     await revoke();
     const now = await snapshot();

@@ -182,7 +182,7 @@ describe('collections and schema over HTTP', () => {
       }
     });
 
-    it('rejects a stale hash, also in a dry run', async () => {
+    it('rejects a stale hash, including in a dry run', async () => {
       const stale = { hash: 'x', diff: { collections: [], fields: [], relations: [] } };
       for (const query of ['', '?dry_run']) {
         const { status, codes } = await send(`/schema/apply${query}`, json(stale));

@@ -132,7 +132,7 @@ describe('sequences', () => {
     await api.refused(taken, 'POST', '/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE taken' });
   });
 
-  it('are applied from snapshots without a difference afterwards, also to an empty schema', async () => {
+  it('are applied from snapshots without a difference afterwards, even to an empty schema', async () => {
     await create(NUMBERS, { comment: 'Invoices' });
     await create('CREATE SEQUENCE "Down" AS smallint INCREMENT BY -1 MINVALUE -9 CACHE 3 CYCLE');
     const snapshot = await snapshotNow();
@@ -183,7 +183,7 @@ describe('sequences', () => {
     });
   });
 
-  it('are repaired and accepted when somebody changed them by hand', async () => {
+  it('are repaired and accepted when someone changed them by hand', async () => {
     await create();
     expect(await next()).to.equal(1000);
     await api.sql('ALTER SEQUENCE numbers INCREMENT BY 7 MAXVALUE 5000');

@@ -72,7 +72,7 @@ describe('a session over HTTP', () => {
     await ask('/fields/articles');
   });
 
-  it('responds to changes of the schema as recorded in the transcript', async () => {
+  it('responds to changes to the schema as recorded in the transcript', async () => {
     await ask('/schema/snapshot');
     await ask('/schema/snapshot?export=yaml&include=authors');
     await ask('/schema/snapshot?export=xml&include=folder');

@@ -160,7 +160,7 @@ describe('table options', () => {
     );
   });
 
-  it('are applied from snapshots without a difference afterwards, also to an empty schema', async () => {
+  it('are applied from snapshots without a difference afterwards, even to an empty schema', async () => {
     await create(TUNED);
     const snapshot = await api.ok<{ objects: Document[] }>('GET', '/schema/snapshot');
     const other = {
@@ -191,7 +191,7 @@ describe('table options', () => {
     expect(await api.sql('SELECT name FROM people')).to.deep.equal([{ name: 'Ada' }]);
   });
 
-  it('are repaired and accepted when somebody changed them by hand', async () => {
+  it('are repaired and accepted when someone changed them by hand', async () => {
     await create(TUNED);
     await api.sql('ALTER TABLE members SET (fillfactor = 90), SET UNLOGGED');
     interface Drift {
@@ -274,7 +274,7 @@ describe('table options', () => {
       expect(await listed()).to.deep.equal([]);
     });
 
-    it('are kept when a column gets another type, also together with a rename', async () => {
+    it('are kept when a column gets another type, even together with a rename', async () => {
       await create(SETTINGS);
       await api.ok('PATCH', '/fields/members/about', { type: 'string' });
       expect(await settings()).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);
@@ -312,7 +312,7 @@ describe('table options', () => {
       expect(await shown()).to.equal(definition);
     });
 
-    it('come back with their table from the trash', async () => {
+    it('are restored from the trash with their table', async () => {
       await create(SETTINGS);
       await api.ok('DELETE', '/collections/members');
       const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
@@ -342,7 +342,7 @@ describe('table options', () => {
       expect(await settings('found')).to.deep.equal(['note m', 'a b 7']);
     });
 
-    it('do not change partitions and inheriting tables', async () => {
+    it('do not change partitions or inheriting tables', async () => {
       await api.sql(
         'CREATE TABLE base (id int PRIMARY KEY, note text); CREATE TABLE child (PRIMARY KEY (id)) INHERITS (base)',
       );

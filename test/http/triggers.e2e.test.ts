@@ -274,7 +274,7 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     await api.ok('DELETE', path('mark on days'));
   });
 
-  it('reports each change of a trigger, so that the policy can require an approval', async () => {
+  it('reports each change to a trigger, so that the policy can require an approval', async () => {
     const codes = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
       (await api.ok<Plan>(method, `${at}?dry_run`, body)).warnings.map(({ code }) => code);
     const body = { kind: 'trigger', definition: MARK };
@@ -391,7 +391,7 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     expect(await listed()).to.have.members(definitions.map(({ id }) => id));
   });
 
-  it('rejects a definition on another table, also on one of another schema', async () => {
+  it('rejects a definition on another table, even on one of another schema', async () => {
     await create(MARK);
     for (const table of ['other', 'billing.members']) {
       const definition = MARK.replace('ON members', `ON ${table}`);

@@ -191,7 +191,7 @@ describe('the log', () => {
     expect((error as Error).message).to.match(/event 2 .*version 99/);
   });
 
-  it('is folded to the state before each of some events, also at the borders of pages', async () => {
+  it('is folded to the state before each of some events, even at the borders of pages', async () => {
     const created = attempt(initialState(), 'create-collection', {
       body: { collection: 'articles', schema: {} },
       concurrentIndexes: false,
@@ -270,7 +270,7 @@ describe('the log', () => {
     };
 
     for (const [what, [change, broken, reason]] of Object.entries(changes)) {
-      it(`finds a change of ${what}`, async () => {
+      it(`finds a change to ${what}`, async () => {
         await tamper(change);
         const verification = await verifyChain(pool);
         expect(verification.ok).to.equal(false);

@@ -71,7 +71,7 @@ describe('a log as a file', () => {
     const full = { hash: sha256(content), content };
     const lineOf = (document: { hash: string; content: string | null }) => `${documentLine(document)}\n`;
 
-    it('reports each document before the page of its event, erased ones too, without counting it', async () => {
+    it('reports each document before the page of its event, including erased ones, without counting it', async () => {
       const received: unknown[] = [];
       const erased = { hash: sha256('erased'), content: null };
       const stream = Readable.from([Buffer.from(line(1) + lineOf(full) + line(2) + lineOf(erased))]);

@@ -108,7 +108,7 @@ describe('verification of the append-only triggers', () => {
       ALTER TABLE service.service_events ENABLE ALWAYS TRIGGER service_events_append_only`,
   };
   for (const [what, sql] of Object.entries(OFF)) {
-    it(`reports a change of the triggers: ${what}`, async () => {
+    it(`reports a change to the triggers: ${what}`, async () => {
       const service = await startService();
       try {
         const environment = { DATABASE_URL: service.databaseUrl };

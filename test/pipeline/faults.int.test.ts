@@ -169,7 +169,7 @@ describe('the pipeline under failures', () => {
   });
 
   it('repeats a transaction after its backend was terminated', async () => {
-    // It waits for the table long enough for the test to see it, also on a busy machine.
+    // It waits for the table long enough for the test to see it, even on a busy machine.
     const patient = await startInstance(database.connectionString, { lockTimeout: 20_000, lockWait: 10_000 });
     await other.query('BEGIN; LOCK TABLE first IN ROW EXCLUSIVE MODE');
     const input = newField('first', 'b');

@@ -274,7 +274,7 @@ describe('a change during application transactions', () => {
   });
 });
 
-describe('a change of a table that is vacuumed automatically', () => {
+describe('a change to a table that is vacuumed automatically', () => {
   // Its own server, because a server has one interval for all of its databases.
   let cluster: Cluster;
   let instance: Instance;

@@ -33,7 +33,7 @@ describe('the notification for PostgREST', () => {
     return payloads.splice(0).filter((payload) => payload !== 'end');
   };
 
-  it('is sent once for each change of the schema, in one transaction with it', async () => {
+  it('is sent once for each change to the schema, in one transaction with it', async () => {
     await api.ok('POST', '/collections', { collection: 'books', schema: {} });
     await api.ok('POST', '/fields/books', { field: 'title', type: 'string', interface: 'input' });
     await api.ok('DELETE', '/collections/books');
@@ -61,7 +61,7 @@ describe('the notification for PostgREST', () => {
     expect(await received()).to.deep.equal([]);
   });
 
-  it('is not sent for rejected changes, dry runs and changes of accounts', async () => {
+  it('is not sent for rejected changes, dry runs or changes to accounts', async () => {
     await api.ok('POST', '/collections?dry_run', { collection: 'other', schema: {} });
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/collections', { collection: '', schema: {} });
     await api.ok('POST', '/users', { email: 'a@example.com', role: 'reader' });

@@ -73,7 +73,7 @@ describe("a suspended process that holds the log's lock", () => {
     expect(((await verified.json()) as { data: { ok: boolean } }).data.ok).to.equal(true);
   });
 
-  it('blocks them no longer when suspended in the middle of a message', async () => {
+  it('blocks them for no longer when it is suspended in the middle of a message', async () => {
     // The state that such a process leaves: a transaction with the lock, and half of the next message.
     const half = new pg.Client({
       connectionString: database.connectionString,

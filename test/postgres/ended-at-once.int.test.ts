@@ -59,13 +59,13 @@ describe('a server that ends every session at once', () => {
     expect(sessions).at.least(before + 20);
   };
 
-  it('crashes no process through the pool', async () => {
+  it('does not crash a process through the pool', async () => {
     const pool = createPool({ ...options(), max: 2, logger: SILENT });
     await repeated(() => pool.query('SELECT 1'));
     await pool.end();
   });
 
-  it('crashes no process through a connection of its own', async () => {
+  it('does not crash a process through a connection of its own', async () => {
     await repeated(async () => {
       const client = createClient(options());
       try {
@@ -79,20 +79,20 @@ describe('a server that ends every session at once', () => {
     );
   });
 
-  it('crashes no process through a session with a lock', () =>
+  it('does not crash a process through a session with a lock', () =>
     repeated(() =>
       openLockedSession({ connection: options(), database: 'c', purpose: 'concurrent-indexes', logger: SILENT }),
     ));
 
-  it('crashes no process through the check before reads', async () => {
+  it('does not crash a process through the check before reads', async () => {
     const freshness = createFreshness({ ...options(), logger: SILENT });
     await repeated(() => freshness.check());
     await freshness.close();
   });
 
-  it('crashes no process through the probe of several hosts', () => repeated(() => probe(connectionString)));
+  it('does not crash a process through the probe of several hosts', () => repeated(() => probe(connectionString)));
 
-  it('crashes no process through the listener', async () => {
+  it('does not crash a process through the listener', async () => {
     const before = sessions;
     const listener = createListener({
       ...options(),

@@ -83,7 +83,7 @@ describe("the index builder's session", () => {
     expect(open).to.have.lengthOf(0);
   });
 
-  it('crashes no process when it is cut off', async () => {
+  it('does not crash the process when it is cut off', async () => {
     const created = await session();
     const other = await session('other');
     await other?.client.query('SELECT pg_terminate_backend($1)', [created?.pid]);

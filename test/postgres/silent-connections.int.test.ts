@@ -132,7 +132,7 @@ describe('an idle connection while another one is silent', () => {
     return pids;
   }
 
-  it('is probed, and stays if it responds', async () => {
+  it('is probed, and remains open if it responds', async () => {
     const pids = await queryWithSilent((_, isIt) => isIt);
     // Longer than a probe waits for a response.
     await sleep(2_500);

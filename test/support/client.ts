@@ -50,7 +50,7 @@ export function clientOf({ url, adminToken }: TestService): Client {
 }
 
 /**
- * A user chooses a password, as after somebody else created the account. Their sessions end.
+ * A user chooses a password, as after someone else created the account. Their sessions end.
  * @param client of any service; the user must be an admin
  */
 export async function choosePassword(

@@ -81,7 +81,7 @@ function check(known: Contract, place: string, value: unknown, shown: string): v
   expect.fail(`${shown} is not as the document says (${place}):\n${faults}\n${JSON.stringify(value)?.slice(0, 2_000)}`);
 }
 
-/** A fixed path hides one with parameters, also for methods that it lacks: `DELETE /users/me` deletes no user. */
+/** A fixed path hides one with parameters, including for methods that it lacks: `DELETE /users/me` deletes no user. */
 function operationOf({ paths }: Contract, method: string, path: string): Operation | undefined {
   const name = path.replace(/[?#].*/, '');
   return paths.find(({ pattern }) => pattern.test(name))?.operations.get(method.toLowerCase());

@@ -32,7 +32,7 @@ interface Raw {
 }
 
 export interface Recorded {
-  /** Listed in the order of their ends. */
+  /** Sorted by their end times. */
   tries: Ended[];
   /** Started but never completed, because the writer was stopped. */
   open: Set<string>;

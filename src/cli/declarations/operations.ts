@@ -49,7 +49,7 @@ function declareChecks(program: Command, effect: CommandEffect): void {
 
 It recomputes the hash chain, folds the log, and compares the result with the metadata rows and the PostgreSQL catalog. Exit code 1 if there are differences. All of them are listed.
 
-With --file, it recomputes the chain of an exported log without the service and the database. Changed, missing, duplicate or reordered events are reported by position.
+With --file, it recomputes the chain of an exported log without the service or the database. Changed, missing, duplicate or reordered events are reported by position.
 
 With --checkpoint, it compares the log with signed checkpoints that were stored elsewhere. This detects a log that was rewritten before the checkpoint, even if the whole chain was recomputed. Use it with --file (offline), with --against, or with the database.`,
     )

@@ -104,7 +104,7 @@ interface DiscoveredIssuer {
 }
 
 /**
- * Keys are cached for ten minutes, also while their issuer does not respond. A token with an unknown key fetches them
+ * Keys are cached for ten minutes, even while their issuer does not respond. A token with an unknown key fetches them
  * again, at most every five seconds. Requests that arrive while an issuer is contacted share one connection.
  */
 export function createIdTokens({ clock }: { clock: () => number }): IdTokens {

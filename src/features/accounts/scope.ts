@@ -21,7 +21,7 @@ export function defaultAction(method: string, access: Access): RouteAction {
 
 /**
  * How a route honours a scope with collections. `none`: it neither reads nor changes collections. `filtered`: its
- * response leaves out other collections. `judged`: it also changes collections, and the pipeline judges the batch. Null:
+ * response leaves out other collections. `evaluated`: it also changes collections, and the pipeline evaluates the batch. Null:
  * it rejects tokens with such a scope, which is the default.
  */
 export type RouteCollections = 'none' | 'filtered' | 'judged' | null;

@@ -376,7 +376,7 @@ export const readApprovers = (db: Queryable, approvals: readonly Approval[]): Pr
   );
 
 /**
- * Returns the approvers who are active admins both in the log and in the table of users. Each credential is judged by
+ * Returns the approvers who are active admins both in the log and in the table of users. Each credential is evaluated by
  * the account in the log at the position of the approval.
  */
 async function approversOf(db: Queryable, ids: readonly string[], approvals: readonly Approval[]): Promise<Approvers> {

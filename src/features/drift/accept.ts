@@ -41,7 +41,7 @@ interface DriftTarget {
 
 interface LockedDrift {
   renames: Renames;
-  /** All differences that remain. Its state has the current names. */
+  /** All differences that remain, with the current names. */
   finding: Finding;
   /** The request with the current names. */
   request: AcceptRequest;

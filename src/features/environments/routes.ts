@@ -201,7 +201,7 @@ function mergeRoute(deps: HttpDeps, remotes: Remotes): Route {
       const environment = unwrap(await environments.get(idOf(call)));
       const ours = await store.atHead(call.head);
       try {
-        // The release must be equal. A token that is limited to collections is rejected: it would get a part of the schema.
+        // The release must be equal. A token that is limited to collections is rejected: it would get only part of the schema.
         await remotes.info(environment);
         const { document } = await remotes.current(environment, ours.position);
         const base = await baseOf(environment, ours);

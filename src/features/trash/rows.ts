@@ -20,7 +20,7 @@ import { type Point, foldBefore, createStartPoint, type LogLock } from '../../lo
 export const shownTime = (time: string): string =>
   `pg_catalog.to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The aliases of rows with the columns of a deletion. */
+/** The table aliases of rows that have the columns of a deletion. */
 type Deletion = 't' | 'e';
 
 /** The number of the shared schema that contains a deleted table. Null if it has its own. */

@@ -225,7 +225,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     }
   };
 
-  /** Delivers events in order, until the end of the log, a failure, or a change of the webhook. */
+  /** Delivers events in order, until the end of the log, a failure, or a change to the webhook. */
   const deliverAll = async (webhook: Claimed, signal: AbortSignal): Promise<void> => {
     let after = webhook.position;
     const since = performance.now();

@@ -108,7 +108,7 @@ export interface DecidedBatch<C = unknown> {
   also: readonly Parameterised[];
   /** Warnings that do not follow from the events. */
   warnings: Warning[];
-  /** The planned and the revised batch, which the policy judges. */
+  /** The planned and the revised batch, which the policy evaluates. */
   judging: Pick<EnforcementInput, 'planned' | 'revised'>;
   /** For plans: the steps that would be prepared online first. */
   preparation: PreparedSteps | undefined;

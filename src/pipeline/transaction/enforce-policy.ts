@@ -167,7 +167,7 @@ interface JudgedBatch {
 }
 
 /**
- * Returns the change to the schema or the policy that must be judged. That happens now, when its preparation begins, or
+ * Returns the change to the schema or the policy that must be evaluated. That happens now, when its preparation begins, or
  * at its scheduled time. Undefined if there is none, for example if a request is only opened.
  */
 function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch | undefined {
@@ -178,7 +178,7 @@ function batchToJudge(planned: PlannedBatch, revised: RevisedBatch): JudgedBatch
 }
 
 /**
- * True if the event begins a preparation. It is judged before it begins, because applications notice its first step.
+ * True if the event begins a preparation. It is evaluated before it begins, because applications notice its first step.
  */
 const beginsPreparation = (event: LogEvent): boolean =>
   event.type === 'change.preparing' ||
@@ -200,7 +200,7 @@ interface PolicyInput extends Pick<EnforcementInput, 'planned' | 'revised'> {
   /** Acknowledgements, keyed by finding. */
   acknowledgements: ReadonlyMap<string, Acknowledgement & { index: number }>;
   names: NamesBefore;
-  /** The events of the batch that the policy judges. */
+  /** The events of the batch that the policy evaluates. */
   events: readonly LogEvent[];
 }
 

@@ -77,7 +77,7 @@ export function parseUses({ kind, id, definition }: SchemaObject, schema: string
   ];
 }
 
-/* Finds the changes of tables that PostgreSQL rejects while objects use them. */
+/* Finds the changes to tables that PostgreSQL rejects while objects use them. */
 
 /** Matches members of a column that PostgreSQL can change while views use the column. */
 const HARMLESS =
@@ -93,7 +93,7 @@ interface Alteration {
   isUsed: (use: ResolvedUse) => boolean;
 }
 
-/** Returns the changes of tables that PostgreSQL rejects while a view uses the column or the key. */
+/** Returns the changes to tables that PostgreSQL rejects while a view uses the column or the key. */
 export function alterations(change: AlteringChange): Alteration[] {
   const former = formerNames();
   return change.events.flatMap((event, index): Alteration[] => {

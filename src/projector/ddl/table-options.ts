@@ -210,7 +210,7 @@ const parameterName = (name: string): Sql =>
   name.startsWith(TOAST) ? sql`toast.${ident(name.slice(TOAST.length))}` : ident(name);
 
 /**
- * Rejects other options, which somebody set before by hand, and parameters that PostgreSQL ignores: those of the TOAST
+ * Rejects other options, which someone set before by hand, and parameters that PostgreSQL ignores: those of the TOAST
  * table if there is none, and UNLOGGED of a partitioned table before release 18.
  */
 function checkOptions(table: Sql, { parameters, isUnlogged, replicaIdentity, columns }: TableOptions): Sql {

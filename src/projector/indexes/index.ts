@@ -62,7 +62,7 @@ interface Pauses {
   quiet: number;
   /** Pause before checking whether the process with the lock has finished. */
   busy: number;
-  /** Pause after the first failure. It doubles with each further one. */
+  /** Pause after the first failure. It doubles after each further failure. */
   retry: number;
   /** The longest pause between two attempts. */
   maximum: number;

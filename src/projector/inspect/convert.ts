@@ -20,7 +20,7 @@ export interface ConvertedTable {
   relations: NewRelation[];
 }
 
-/** Explains why a table cannot become a collection, judged by its names and its owner. Returns null if it can. */
+/** Explains why a table cannot become a collection, evaluated by its names and its owner. Returns null if it can. */
 export function refusalOf({ table }: Pick<TableConversion, 'table'>): RejectedAdoption | null {
   if (table.extension !== null) {
     const message = `it belongs to the extension ${quoteName(table.extension)}, which creates and changes it`;

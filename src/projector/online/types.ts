@@ -78,7 +78,7 @@ export interface StepProgress {
 /** The context in which a step runs. */
 export interface StepContext {
   id: string;
-  /** A dedicated session on the server, outside transactions, without statement_timeout and lock_timeout. */
+  /** A dedicated session on the server, outside transactions, without statement_timeout or lock_timeout. */
   session: pg.ClientBase;
   schema: string;
   /**

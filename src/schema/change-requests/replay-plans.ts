@@ -49,7 +49,7 @@ export function createPlanReplay(): PlanReplay {
 }
 
 /**
- * Judges only changes to the schema and to objects. Unlike a request, the log also contains updates of triggers that
+ * Evaluates only changes to the schema and to objects. Unlike a request, the log also contains updates of triggers that
  * PostgreSQL rewrote. They are allowed within the scope.
  */
 function changesOutside(

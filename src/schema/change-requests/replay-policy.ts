@@ -74,7 +74,7 @@ interface ReplayedBatch {
 export type PlanReplay = (batch: EndedBatch) => Resumable<ReplayedBatch>;
 
 /**
- * True if the policy judges an event. It judges changes to the schema, to objects and to the policy, and purges before
+ * True if the policy evaluates an event. It evaluates changes to the schema, to objects and to the policy, and purges before
  * the retention period has passed.
  */
 export function isJudged(event: Pick<RawEvent, 'type' | 'data'>): boolean {
@@ -104,7 +104,7 @@ interface Replayed {
   trust: readonly TrustRule[];
 }
 
-/** The part of a batch that the policy judges. */
+/** The part of a batch that the policy evaluates. */
 interface Batch {
   id: string;
   /** The first event of the batch. */
@@ -113,7 +113,7 @@ interface Batch {
   trust: readonly TrustRule[];
   /** The change request of each event about one, before that event. Undefined if it did not exist. */
   requests: (ChangeRequest | undefined)[];
-  /** The position of the first event in the batch that the policy judges. */
+  /** The position of the first event in the batch that the policy evaluates. */
   position: number | null;
   context: Cause['context'];
   /** The policy before the batch. */
@@ -352,7 +352,7 @@ function requiredFindings({ policy, replaces, certain, applied }: Batch): Requir
     approve: [
       ...ofAction('approve'),
       ...recorded.flatMap(([code, locations]) => locations.map((location) => ({ code, place: location }))),
-      // Findings about the steps of an online change are judged before the steps begin, so they are not required here.
+      // Findings about the steps of an online change are evaluated before the steps begin, so they are not required here.
       ...(applied?.request?.request.online === true ? [] : certain),
     ],
   };

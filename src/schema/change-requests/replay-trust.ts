@@ -1,7 +1,7 @@
 /**
- * Judges the batches of pipelines by the trust rules in force at their position. Pure. The log contains neither the ID
+ * Evaluates the batches of pipelines by the trust rules in force at their position. Pure. The log contains neither the ID
  * tokens nor the networks of a request, so only the subject, the user, the setter, the role, the actions and the
- * collections of a rule can be judged. Without the schema, only the collection of each event can be judged, but not the
+ * collections of a rule can be evaluated. Without the schema, only the collection of each event can be judged, but not the
  * other ends of relations or triggers.
  */
 import { isObject } from '../../kernel/json.js';
@@ -16,7 +16,7 @@ interface RecordedBatch {
   actor: Actor;
   /** ISO 8601. */
   occurredAt: string;
-  /** False if the service applied a scheduled or prepared request, which was judged when the pipeline requested it. */
+  /** False if the service applied a scheduled or prepared request, which was evaluated when the pipeline requested it. */
   isRequested: boolean;
   /** The stored events, which may be of an older version. */
   events: readonly RawEvent[];
@@ -89,7 +89,7 @@ function namesIn(stored: RawEvent): string[] {
 
 const REQUESTING: ReadonlySet<string> = new Set(['change.opened', 'change.updated']);
 
-/** Returns the action that a pipeline needs for an event. `none`: no pipeline may append it. Undefined: not judged. */
+/** Returns the action that a pipeline needs for an event. `none`: no pipeline may append it. Undefined: not evaluated. */
 function actionOf(event: RawEvent): TokenAction | 'none' | undefined {
   const { type } = event;
   if (isProposing(event)) return 'propose';

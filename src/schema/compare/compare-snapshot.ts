@@ -240,7 +240,7 @@ export interface DesiredSchema {
   warnings: Warning[];
 }
 
-/** Compares without queries and without changes. PostgreSQL may still reject the result of the diff. */
+/** Compares without queries or changes. PostgreSQL may still reject the result of the diff. */
 export function* compareSnapshot(state: State, body: unknown, options: CompareOptions): Resumable<Result<Comparison>> {
   const read = yield* readDesired(state, body, options);
   if (!read.ok) return read;

@@ -55,7 +55,7 @@ export interface Plan {
   adopted?: boolean;
   /** The policy that will judge the findings. */
   policy?: Policy;
-  /** The names by which the policy judges collections. */
+  /** The names by which the policy evaluates collections. */
   judgedNames?: NamesBefore;
   /** Findings that must not be grouped, for example `LOSES_DATA:articles.title`. */
   apart?: ReadonlySet<string> | 'every';
@@ -292,7 +292,7 @@ const privilegesOn = ({ id }: ObjectName, { replacedPrivileges = [] }: DatabaseF
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
   event.type === 'collection.created' && readRestored(event.data) === undefined;
 
-/** Returns the fields that an event creates or changes. Restored fields were judged when they were created. */
+/** Returns the fields that an event creates or changes. Restored fields were evaluated when they were created. */
 function fieldChanges({ event, before, after, formerField }: PlannedEvent): FieldChange[] {
   const made = fieldsMade(event);
   if (made !== undefined) return made.map((now) => ({ old: undefined, now }));

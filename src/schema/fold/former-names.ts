@@ -54,7 +54,7 @@ export function formerNames(): FormerNames {
   };
 }
 
-/** The names by which the policy judges a collection. */
+/** The names by which the policy evaluates a collection. */
 export interface JudgedNames {
   /** The other names of the collection itself. */
   own: ReadonlySet<string>;

@@ -49,7 +49,7 @@ export function vendorOf(body: Record<string, unknown>): string | undefined {
 
 const NOW = 'CURRENT_TIMESTAMP';
 
-/** Names that other vendors use for default functions, without precision and outer parentheses. */
+/** Names that other vendors use for default functions, without precision or outer parentheses. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['now', NOW],
   ['current_timestamp()', NOW],

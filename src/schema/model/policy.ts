@@ -25,7 +25,7 @@ interface CollectionRule {
  */
 export const POLICY_CHANGES = ['free', 'acknowledge', 'approve'] as const;
 
-/** The policy. Every change of it is an event with the complete policy. */
+/** The policy. Every change to it is an event with the complete policy. */
 export interface Policy {
   /** Actions for all collections. If a code is not listed, its level decides. */
   findings: Actions;

@@ -26,7 +26,7 @@ export const expressionColumns = (text: string): ReadonlySet<string> => namesIn(
 export const indexColumns = (definition: string): ReadonlySet<string> =>
   namesIn(parseStatement(`CREATE INDEX i ON t ${definition}`));
 
-/** Returns the key columns of an index in order, without INCLUDE and WHERE. Null for a key that is an expression. */
+/** Returns the key columns of an index in order, without INCLUDE or WHERE. Null for a key that is an expression. */
 export function indexKeys(definition: string): (string | null)[] {
   const parsed = parseStatement(`CREATE INDEX i ON t ${definition}`);
   const keys = typeof parsed === 'string' ? [] : list(member(parsed, 'IndexStmt')?.['indexParams']);

@@ -382,7 +382,7 @@ function fromStatement(
   return tail !== null && isTailOf(creation, tail) ? partsOf(creation, tail) : NAME_FAULT;
 }
 
-const NAME_FAULT = 'must write its name without comments and without U&';
+const NAME_FAULT = 'must write its name without comments or U&';
 
 interface StatementText {
   bytes: Buffer;

@@ -197,7 +197,7 @@ function indexOf({ text }: FileStatement, { idxname, relation, unique }: Node, v
   if (typeof idxname !== 'string') return 'an index must have a name';
   if (target['relname'] !== view) return `the index ${JSON.stringify(idxname)} must be on ${JSON.stringify(view)}`;
   const at = endOfName(Buffer.from(text).toString('latin1'), { ...target, location: locationIn(text) });
-  if (at === null) return 'the name of an index and of its view must be written without comments and without U&';
+  if (at === null) return 'the name of an index and of its view must be written without comments or U&';
   const definition = Buffer.from(text).toString('utf8', at).trim();
   return { name: idxname, definition, ...(unique === true && { unique: true as const }) };
 }

@@ -162,7 +162,7 @@ export function readRowSecurity(statement: Node): string[] | null {
 /* Reads the parts of CREATE STATISTICS from the output of PostgreSQL's parser. */
 
 export interface StatisticsParts {
-  /** The columns of the table that the statistics object uses, also within expressions. */
+  /** The columns of the table that the statistics object uses, including within expressions. */
   columns: readonly string[];
 }
 
@@ -178,7 +178,7 @@ export function statisticsFault(statement: Node): string | null {
 function tableFault(relations: readonly unknown[], schema: string | undefined): string | null {
   const table = member(relations[0], 'RangeVar');
   if (table === undefined || relations.length > 1) return 'must name one table after FROM';
-  if (table['inh'] !== true || table['alias'] !== undefined) return 'must name its table without ONLY and alias';
+  if (table['inh'] !== true || table['alias'] !== undefined) return 'must name its table without ONLY or an alias';
   return schema === undefined || (table['schemaname'] ?? schema) === schema
     ? null
     : 'must create the statistics object in the schema of its table';

@@ -26,7 +26,7 @@ const messagesOf = (name: string, text: string | null) => ({
 const approved = { plan: 'p1', online: false, credential: 'password' } as const;
 
 describe('a change request in dps output', () => {
-  it('has one line if there is no more to show', () => {
+  it('has one line if there is nothing more to show', () => {
     expect(describeShown({})).to.deep.equal([HEAD]);
     expect(describeShown({ state: 'open', title: 'Two\nlines', reason: 'why\tnot' })).to.deep.equal([
       String.raw`5d3f  open       2026-01-02 03:04:05  ann\u001b  Two\nlines (a, b)`,

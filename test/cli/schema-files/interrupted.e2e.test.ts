@@ -173,7 +173,7 @@ describe('an interrupted pull', () => {
     await expectNeverSilentlyWrong();
   });
 
-  it('writes once when two pulls run at the same time, and the other fails or finds nothing to do', async () => {
+  it('writes once when two pulls run at the same time, and the second fails or finds nothing to do', async () => {
     const ends = await Promise.all([start(), start(), start()].map(({ ended }) => ended));
     for (const { status, error } of ends)
       if (status !== 0)

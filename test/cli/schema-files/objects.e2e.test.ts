@@ -39,7 +39,7 @@ describe('files of views', () => {
       definition,
     ]);
 
-  it('are ordinary SQL, also with CRLF line ends', async () => {
+  it('are ordinary SQL, even with CRLF line ends', async () => {
     expect(await text('view.adults.sql')).to.equal(`${ADULTS}\n;\nCOMMENT ON VIEW adults IS 'Adults';\n`);
     expect(await text('materialized_view.%41ll%20totals.sql')).to.equal(
       `${TOTALS};\nCREATE UNIQUE INDEX totals_members ON "All totals" USING btree (members);\n`,

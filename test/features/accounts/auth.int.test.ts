@@ -170,7 +170,7 @@ describe('authentication', () => {
       await pool.query(`update service.service_settings set value = $1`, [JSON.stringify(rows[0]?.value)]);
     }
 
-    it('keep a password that an admin sets while they change it, and stay suspended', async () => {
+    it('keep a password that an admin sets while they change it, and remain suspended', async () => {
       const { users } = database.auth;
       const { id } = await newUser('late@example.com');
       const own = async () => {

@@ -159,7 +159,7 @@ describe('an erased person', () => {
     expect(output.out).to.contain(`erased user ${mallory.id.slice(0, 8)}`);
   });
 
-  it('is found again, and the second erasure says that nothing is left and appends nothing', async () => {
+  it('is found again, and the second erasure reports that nothing is left and appends nothing', async () => {
     const mallory = await newPerson(admin, 'mallory', 'admin');
     await change(mallory.send, 'first');
     await erase(mallory.id);
@@ -209,7 +209,7 @@ describe('an erased person', () => {
     expect([none.code, none.err.slice(0, 30)]).to.deep.equal([2, 'Name a user, or an --operator.']);
   });
 
-  it('can erase themselves, and that leaves nothing of them either', async () => {
+  it('can erase themselves, which leaves nothing of them either', async () => {
     const mallory = await newPerson(admin, 'mallory', 'admin');
     await change(mallory.send, 'first');
     const headers = { 'x-reason': REASON, 'user-agent': AGENT };

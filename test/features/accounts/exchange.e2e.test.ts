@@ -168,7 +168,7 @@ describe('the exchange of ID tokens', () => {
     expect((await send('/collections/shop_orders', { method: 'DELETE', token })).status).to.equal(204);
   });
 
-  it('exchanges each ID token once, also if its signature is encoded differently', async () => {
+  it('exchanges each ID token once, even if its signature is encoded differently', async () => {
     await trust(ruleWith());
     const token = await signed();
     const [one, other] = await Promise.all([exchange(token), exchange(token)]);

@@ -105,7 +105,7 @@ describe('sign-in with an OpenID provider', () => {
     expect(data[0]).to.include({ issuer: provider.issuer, subject: 'ada-1815' });
   });
 
-  it('treats the subject of another provider as another person, also with the same e-mail address', async () => {
+  it('treats the subject of another provider as another person, even with the same e-mail address', async () => {
     const ada = await signedIn(ADA);
     const other = await startOpenIdProvider();
     const second = await startService({

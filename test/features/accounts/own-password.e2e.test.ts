@@ -23,7 +23,7 @@ describe('the password of the current user', () => {
   const tokenOf = ({ json: body }: Reply): string => (body as { data: { access_token: string } }).data.access_token;
   const change = (token: string, body: object): Promise<Reply> => send('/users/me', { ...json(body, 'PATCH'), token });
 
-  it('is changed by a user of any role who sends the current one, and ends the sessions', async () => {
+  it('can be changed by a user of any role who sends the current one, which ends the sessions', async () => {
     const token = tokenOf(await login(FIRST));
     const { status, json: body } = await change(token, { password: SECOND, current_password: FIRST });
     expect(status).to.equal(200);

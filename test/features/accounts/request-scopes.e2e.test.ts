@@ -110,7 +110,7 @@ describe('scopes over collections with change requests', () => {
     await api.ok('POST', `/changes/${id}/withdraw`);
   });
 
-  it('list a page of the requests within the scope, also between hidden ones', async () => {
+  it('list a page of the requests within the scope, even between hidden ones', async () => {
     const label = (note: string) => ({ kind: 'E', path: ['meta', 'note'], lhs: null, rhs: note });
     const visible = (note: string) => ({ fields: [{ collection: 'shop_items', field: 'label', diff: [label(note)] }] });
     const relation = { collection: 'shop_items', field: 'paid_by', related_collection: HIDDEN };

@@ -71,7 +71,7 @@ describe('adopting tables', () => {
     }
   });
 
-  it('adopts single tables, also next to managed ones', async () => {
+  it('adopts single tables, even next to managed ones', async () => {
     const { instance, stop } = await startAdoptFixture(HARD_SCHEMA);
     try {
       await adopt(instance, { tables: ['lines'] });

@@ -157,7 +157,7 @@ describe('adopting views with OBJECTS=on', () => {
     expect(about).to.equal('As written');
   });
 
-  it('adopts named views, also with their tables, in one batch', async () => {
+  it('adopts named views, even with their tables, in one batch', async () => {
     const totals = { kind: 'materialized_view', id: 'totals' };
     const error = await api.refused(
       { status: 400, code: 'INVALID_PAYLOAD', at: 'objects[0]' },

@@ -10,7 +10,7 @@ import { HARD_SCHEMA, UNREPRESENTED } from './hard-schema.js';
 /** Messages differ between PostgreSQL releases. */
 const RELEASE = 18;
 
-/** Manual changes of managed objects. */
+/** Manual changes to managed objects. */
 const BY_HAND = `
 ALTER TABLE lines RENAME TO positions;
 ALTER TABLE counters RENAME COLUMN other TO another;

@@ -222,7 +222,7 @@ describe('the tools of agents', () => {
       return send('/mcp', { ...sent, headers: { ...sent.headers, ...headers } });
     };
 
-    it('rejects web pages unless CORS_ORIGINS lists their origin, also when their Host names this machine', async () => {
+    it('rejects web pages unless CORS_ORIGINS lists their origin, even when their Host names this machine', async () => {
       expect((await ping()).status).to.equal(200);
       expect((await ping({ origin: 'https://agents.example' })).status).to.equal(200);
       for (const origin of ['https://evil.example', service.url, 'null']) {

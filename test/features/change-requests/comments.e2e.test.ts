@@ -20,7 +20,7 @@ describe('comments on a change of a request', () => {
   const placesOf = async (id: string) =>
     (await show(admin, id)).proposal.comments.map(({ text, place }) => [text, place]);
 
-  it('name the change, also after an update removed it, until the text is erased', async () => {
+  it('name the change, even after an update removed it, until the text is erased', async () => {
     const diff = await diffOf(admin, (snapshot) => {
       without('orders', 'note')(snapshot);
       noted('orders', 'Paid')(snapshot);

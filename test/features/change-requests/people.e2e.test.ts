@@ -81,7 +81,7 @@ describe('change requests of people', () => {
     expect(batch.map(({ type }) => type)).to.deep.equal(['field.deleted', 'change.applied']);
   });
 
-  it('are opened with a snapshot, also of an earlier state', async () => {
+  it('are opened with a snapshot, including those of an earlier state', async () => {
     const base = Number((await admin('/schema/snapshot')).headers.get('x-log-position'));
     const older = (await admin('/schema/snapshot')).json as Snapshot;
     expect((await admin('/collections/pages', json({ meta: { note: 'by somebody else' } }, 'PATCH'))).status).to.equal(
@@ -225,7 +225,7 @@ describe('change requests of people', () => {
     for (const path of ['', '/withdraw'])
       expect(
         rejectionOf(await other.send(`/changes/${id}${path}`, json({ title: 'mine' }, path === '' ? 'PATCH' : 'POST'))),
-        'of somebody else',
+        'of someone else',
       ).to.equal('403 FORBIDDEN');
     expect((await show(admin, id)).state).to.equal('open');
     // Authors read what readers read, and change nothing.

@@ -221,7 +221,7 @@ describe('change requests under a policy', () => {
   });
 });
 
-describe('changes of the policy itself', () => {
+describe('changes to the policy itself', () => {
   const { client: admin, api } = withService({ consistent: true });
   let ada: Person;
   let author: Person;
@@ -269,7 +269,7 @@ describe('changes of the policy itself', () => {
     expect(await current()).to.deep.include({ approvals: 1, policy_changes: 'free' });
   });
 
-  it('only an approved change request can replace a policy with "approve", which judges it', async () => {
+  it('only an approved change request can replace a policy with "approve", which evaluates it', async () => {
     const strict = { policy_changes: 'approve', approvals: 1, author_may_approve: false };
     expect((await put(strict)).status).to.equal(200);
     for (const other of [{}, { ...strict, approvals: 2 }]) {
@@ -330,7 +330,7 @@ describe('changes of the policy itself', () => {
     expect((await put({})).status).to.equal(200);
   });
 
-  it('can be scheduled, and are judged when they are scheduled and when their time comes', async () => {
+  it('can be scheduled, and are evaluated when they are scheduled and at their time', async () => {
     expect((await put({ policy_changes: 'approve' })).status).to.equal(200);
     const request = await open(admin, { title: 'Later', policy: { approvals: 2 } });
     const at = () => admin(`/changes/${request.id}/apply`, json({ at: new Date(Date.now() + 200).toISOString() }));
@@ -342,7 +342,7 @@ describe('changes of the policy itself', () => {
     expect((await put({})).status).to.equal(200);
   });
 
-  it('are proposed by admins, as a policy alone, and stay a request for a policy', async () => {
+  it('are proposed by admins, as a policy alone, and remain requests for a policy', async () => {
     const request = { title: 'Policy', policy: { approvals: 2 } };
     expect(rejectionOf(await author.send('/changes', json(request)))).to.equal('403 FORBIDDEN');
     const places = async (body: object, method = 'POST', path = '/changes') => {

@@ -67,7 +67,7 @@ describe('change requests', () => {
   };
 
   describe('with a backfill', () => {
-    it('fill the rows after a rebase, also if the fields have other names', async () => {
+    it('fill the rows after a rebase, even if the fields have other names', async () => {
       await api.sql(`INSERT INTO ${table} (title) VALUES ('One')`);
       const diff = await diffOf(admin, (snapshot) => {
         const body = snapshot.fields.find((each) => each.collection === table && each.field === 'body');

@@ -163,7 +163,7 @@ describe('accepting drift concurrently', () => {
     await expectNoDrift();
   });
 
-  it('accepts indexes of partitioned tables and of partitions, also an invalid one', async () => {
+  it('accepts indexes of partitioned tables and of partitions, including an invalid one', async () => {
     await api.sql(`CREATE TABLE p (a int, b int) PARTITION BY LIST (a); CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
       CREATE TABLE p2 PARTITION OF p FOR VALUES IN (2)`);
     await api.ok('POST', '/schema/adopt', { tables: ['p', 'p1', 'p2'] });

@@ -205,7 +205,7 @@ describe('drift of views', () => {
     );
   });
 
-  it('accepts only what the request names, also in the shell', async () => {
+  it('accepts only what the request names, including in the shell', async () => {
     await api.sql(
       `COMMENT ON VIEW adults IS 'One'; COMMENT ON VIEW initials IS 'Two'; ALTER TABLE authors ADD more text`,
     );

@@ -165,7 +165,7 @@ describe('environments', () => {
     for (const each of [api, remote]) await each.ok('DELETE', `/collections/${name}`);
   });
 
-  it('records every change as an event without the token and the path', async () => {
+  it('records every change as an event without the token or the path', async () => {
     const secret = 'dps_a-secret-token-of-another-instance';
     const before = await api.head();
     const { id, url } = await connect({ name: 'staging', url: `${hostile.url}/`, token: secret });
@@ -190,7 +190,7 @@ describe('environments', () => {
     expect(texts.some((text) => text.includes(secret))).to.equal(false);
   });
 
-  it('sends a stored token to no new address', async () => {
+  it('never sends a stored token to a new address', async () => {
     const { id } = await connect();
     const path = `/environments/${id}`;
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD', at: 'token' }, 'PATCH', path, { url: hostile.url });

@@ -1,4 +1,4 @@
-/** A purge before the end of the retention period is judged like a deletion with `purge`. */
+/** A purge before the end of the retention period is evaluated like a deletion with `purge`. */
 import { expect } from 'chai';
 import { dps } from '../../support/dps.js';
 import { until } from '../../support/until.js';
@@ -41,7 +41,7 @@ describe('purging from the trash under a policy', () => {
     await verified();
   });
 
-  it('follows the names of the collection, also before a rename and in the trash', async () => {
+  it('follows the names of the collection, even before a rename and in the trash', async () => {
     await policy({ collections: [{ pattern: 'prod_*', findings: { DATA_NOT_KEPT: 'refuse' } }] });
     await create('prod_a');
     const field = await deleted('/fields/prod_a/body');
@@ -105,7 +105,7 @@ describe('purging from the trash under a policy', () => {
     expect(data[0]?.context.acknowledged).to.deep.equal([{ code: 'LOSES_DATA', place: 'seen' }]);
   });
 
-  it('names how to get an approval, and purges the data with one', async () => {
+  it('explains how to get an approval, and purges the data with one', async () => {
     await create('kept');
     await policy({ findings: { DATA_NOT_KEPT: 'approve' } });
     const position = await deleted('/fields/kept/body');
@@ -124,7 +124,7 @@ describe('purging from the trash under a policy', () => {
     await api.ok('DELETE', '/collections/kept');
   });
 
-  it('does not judge the purge of an expired entry', async () => {
+  it('does not apply to the purge of an expired entry', async () => {
     const short = await startService({ KEEP_DELETED: '1s' });
     try {
       const other = createApi(short);

@@ -91,9 +91,9 @@ describe('restores during concurrent changes', () => {
     await isRight();
   });
 
-  it('handle a concurrent deletion, rename or key change of the table', async () => {
+  it('handle a concurrent deletion, rename or key change to the table', async () => {
     const position = await gone('/fields/articles/title');
-    // Changes of the table wait too, and see the effect of the first one.
+    // Changes to the table wait too, and see the effect of the first one.
     const replies = await Promise.all([
       restore(one, position),
       other.client('/collections/articles/rename', json({ to: 'posts' })),

@@ -273,7 +273,7 @@ describe('the trash after manual changes', () => {
         expect(await api.sql(`SELECT a FROM ${collection}`)).to.deep.equal([{ a: '7' }]);
       });
 
-    it('restores it with a column that was added by hand, also before the deletion', async () => {
+    it('restores it with a column that was added by hand, even before the deletion', async () => {
       const { position, kept } = await deleted('extended');
       await api.sql(`ALTER TABLE ${kept} ADD COLUMN further int`);
       await api.ok('POST', `/trash/${position}/restore`, {});

@@ -218,7 +218,7 @@ describe('random sequences with the trash', function () {
     model.trash.set(position, ...(deleted.splice(at, 1) as [Kept]));
   }
 
-  /** By the identities found so far. */
+  /** The identities found so far, by position. */
   const identityAt = new Map<number, string>();
   const isSame = (position: number, kept: Kept): boolean =>
     identities.get(identityAt.get(position) ?? '') === (kept.kind === 'table' ? kept.table.id : kept.field);

@@ -224,7 +224,7 @@ describe('moving tables to the trash', () => {
     expect(await api.sql('SELECT age FROM namesake')).to.deep.equal([{ age: 7 }]);
   });
 
-  it('gives the name of an open entry to no index of another table', async () => {
+  it('does not give the name of an open entry to an index of another table', async () => {
     await make('tags');
     const first = await remove('tags');
     const [entry] = await trash();

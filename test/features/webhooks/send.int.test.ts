@@ -120,7 +120,7 @@ describe('sending to a receiver', () => {
     expect(pauses.slice(2)).to.deep.equal([86_400_000, null]);
   });
 
-  it('reaches no private address, also by a name that resolves to one, and sends nothing there', async () => {
+  it('reaches no private address, even by a name that resolves to one, and sends nothing there', async () => {
     const outside = createSender({ classify: createClassify([]), timeouts });
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433'])
       for (const protocol of ['http', 'https']) {

@@ -374,7 +374,7 @@ describe('webhooks', () => {
     expect([await verifies(rotated.data.secret), await verifies(last.data.secret)]).to.deep.equal([false, true]);
   });
 
-  it('records each change as an event without secrets and addresses', async () => {
+  it('records each change as an event without secrets or addresses', async () => {
     const before = await api.head();
     const { data } = await create({ url: `${receiver.url}/T0/private-path`, types: ['field.*'], name: 'catalog' });
     await api.ok('PATCH', `/webhooks/${data.id}`, { url: `${receiver.url}/other-path`, collections: ['a*'] });
@@ -465,7 +465,7 @@ describe('webhooks', () => {
     expect((await send('/webhooks', { ...json({ name: 'x', url: receiver.url }), headers })).status).to.equal(403);
   });
 
-  it('sends plain text to Slack and Teams, without links and mentions from names and reasons', async () => {
+  it('sends plain text to Slack and Teams, without links or mentions from names and reasons', async () => {
     const slack = await create({ format: 'slack', types: ['collection.*'] });
     const teams = await create({ format: 'teams', types: ['collection.*'] });
     const name = 'a <!channel> & [x](http://evil.example)';

@@ -29,7 +29,7 @@ const answerTo = async (headers: Record<string, string>, subject = large) => {
 };
 
 describe('bytes in several parts', () => {
-  it('are one gzip stream with the same bytes, also when parts were compressed for another body', async () => {
+  it('are one gzip stream with the same bytes, even when parts were compressed for another body', async () => {
     const part = fc.uint8Array({ maxLength: 3_000 }).map((each) => Buffer.from(each));
     const lists = fc
       .uniqueArray(part, { minLength: 1, maxLength: 6, comparator: 'IsStrictlyEqual' })

@@ -173,7 +173,7 @@ describe('the response checks of the tests', () => {
     expectContract({ ...answered, path: '/users/me?fields=id', received: { data: { id: me.id } } });
   });
 
-  it('take a fixed path for a fixed path, although a path with a parameter has the method', () => {
+  it('treat a fixed path as fixed, although a path with a parameter has the method', () => {
     const errors = [{ message: 'DELETE is not allowed.', extensions: { code: 'METHOD_NOT_ALLOWED' } }];
     expectContract({ ...answered, method: 'DELETE', status: 405, received: { errors } });
   });

@@ -41,7 +41,7 @@ describe('the name of a deferred index', () => {
     return rows.map(({ index }) => index);
   };
 
-  it('avoids an adopted index, which stays', async () => {
+  it('avoids the name of an adopted index, which is kept', async () => {
     await api.sql(
       'CREATE TABLE adop (id int PRIMARY KEY, z int, w int); CREATE UNIQUE INDEX eg_x_index ON adop (z, w)',
     );

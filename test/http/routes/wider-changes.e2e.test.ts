@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withService } from '../../support/with-service.js';
 import { catalogColumn, key, plain } from './columns.js';
 
-describe('a change of a column', () => {
+describe('a change to a column', () => {
   const { api } = withService({ consistent: true });
 
   it('continues auto increment after the largest value', async () => {

@@ -84,7 +84,7 @@ describe('checkpoints compared with an export', () => {
     expect(unknownKey?.reason).to.equal(`it is signed by ${KEY.name}+${KEY.id}, and by none of the given keys`);
   });
 
-  it('do not match a log that ends before or is broken there', async () => {
+  it('do not match a log that ends before their position or is broken there', async () => {
     expect(await reasonOf([signed(4)], PLAIN)).to.equal(
       'the log ends at position 3: later events were deleted, or the log was read before the checkpoint was signed',
     );

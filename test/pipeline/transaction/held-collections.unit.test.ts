@@ -27,7 +27,7 @@ const statement = (source: string, table: string | null, isLocking = true): Stat
 const event = (type: LogEvent['type'], collection: string | null, data: object): LogEvent =>
   ({ type, version: 1, collection, field: 'f', data }) as LogEvent;
 
-describe('a change of a table in preparation', () => {
+describe('a change to a table in preparation', () => {
   const stopped = (what: { events?: LogEvent[]; statements?: Statement[]; change?: string }) =>
     findHeldProblems({ events: [], statements: [], ...what }, HELD);
 

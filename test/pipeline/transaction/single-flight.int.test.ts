@@ -202,7 +202,7 @@ describe('a change in one round trip', () => {
     await expectIntact();
   });
 
-  it('is judged by a policy that this process has not read yet', async () => {
+  it('is evaluated against a policy that this process has not read yet', async () => {
     const policy: Policy = { ...DEFAULT_POLICY, findings: { LOSES_DATA: 'refuse' } };
     const { events } = expectDone(
       await beside.pipeline.apply('update-policy', command('update-policy', { policy }), { cause: CAUSE }),

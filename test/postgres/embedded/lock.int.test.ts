@@ -76,7 +76,7 @@ describe('the lock of a data directory', () => {
     }
   });
 
-  it('is free after dead processes, whose sockets are removed, and other files stay', async () => {
+  it('is free after dead processes, whose sockets are removed, and other files are kept', async () => {
     await mkdir(join(directory, 'lock'));
     await writeFile(join(directory, 'lock', 'dead.sock'), '');
     await writeFile(join(directory, 'lock', 'notes.txt'), '');

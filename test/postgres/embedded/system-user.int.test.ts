@@ -51,7 +51,7 @@ describe("the embedded server's account under root", function () {
       expect(await account()).to.deep.equal(POSTGRES);
     });
 
-  it('is created without home and shell if missing', async () => {
+  it('is created without a home or shell if missing', async () => {
     await program('useradd', `echo "$@" > ${directory}/made; : > ${directory}/user-postgres`);
     expect(await account()).to.deep.equal(POSTGRES);
     expect(await readFile(join(directory, 'made'), 'utf8')).to.equal(

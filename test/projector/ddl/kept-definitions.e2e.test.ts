@@ -61,7 +61,7 @@ describe('definitions that use a column whose type changes', () => {
     expect(comments).to.deep.equal([{ on_constraint: 'positive', on_index: 'for reports' }]);
   });
 
-  it('are kept in another schema, also if they name their table', async () => {
+  it('are kept in another schema, even if they name their table', async () => {
     await adopt(`CREATE TABLE billing.prices (id integer PRIMARY KEY, amount numeric(8,2),
       CONSTRAINT positive CHECK (prices.amount > 0), CONSTRAINT once EXCLUDE USING btree ((amount + 1.5) WITH =))`);
     await retype('integer', 'billing.prices');

@@ -69,7 +69,7 @@ describe('the plan for relations', () => {
     ]);
   });
 
-  it('creates and drops a key for changes of metadata members', () => {
+  it('creates and drops a key for changes to metadata members', () => {
     expect(
       planned(
         [created('one'), created('t', [manyColumn('a')]), relationCreated('t.a', 'one', null)],

@@ -8,7 +8,7 @@ import { runToEnd } from '../../../src/kernel/resumable.js';
 
 const HOSTILE = ['a b', "it's", '"', 'a"b', '$$', '%I', 'select', '__proto__', 'back\\slash', 'é'.repeat(31)];
 
-describe('changes of tables with rows', () => {
+describe('changes to tables with rows', () => {
   let projected: Projected;
   beforeEach(async () => {
     projected = await startProjected();
@@ -58,7 +58,7 @@ describe('changes of tables with rows', () => {
     await projected.expectVerified();
   });
 
-  it("start auto increment at 1 without positive values, and stay at the type's maximum", async () => {
+  it("start auto increment at 1 without positive values, and stop at the type's maximum", async () => {
     const plain = column('n', 'integer', { data_type: 'smallint', is_nullable: false });
     const counting = column('n', 'integer', { data_type: 'smallint', is_nullable: false, has_auto_increment: true });
     for (const [table, value, next] of [

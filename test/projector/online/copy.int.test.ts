@@ -192,7 +192,7 @@ describe('copying column values', () => {
     const [note] = steps as [PreparationStep];
     await engine.runStep(contextOf(session, change, note), note);
     const copying = copyingHere();
-    // Like an autovacuum while there are none.
+    // Simulates an autovacuum that ran while the table had no notes.
     await session.query(`VACUUM ${notedTable(copying)}`);
     const { rows } = await session.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `EXPLAIN (FORMAT json) ${applyNotes(copying, sql`20000`)}`,

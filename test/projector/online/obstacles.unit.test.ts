@@ -140,7 +140,7 @@ describe('obstacles to a preparation', () => {
     }
   });
 
-  it('include other changes of the table', () => {
+  it('include other changes to the table', () => {
     const reason = 'the same change renames the table. Send the rename first, as a separate change';
     const away = [renamed('t', 'u')];
     // It has the former name of another one.
@@ -176,7 +176,7 @@ describe('obstacles to a preparation', () => {
     expect(reasonOf({ kind: 'copy', events: [dropped(column('b', 'string'))] })).to.equal(null);
   });
 
-  it('include other changes of a referenced table', () => {
+  it('include other changes to a referenced table', () => {
     const makes = 'the same change creates the table "o". Send that first, as a separate change';
     const rekeyed = [
       changed(

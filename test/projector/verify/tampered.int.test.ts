@@ -1,4 +1,4 @@
-/** Verification after each single manual change of rows and catalog, compared with `test/fixtures/tampered.txt`. */
+/** Verification after each single manual change to rows and catalog, compared with `test/fixtures/tampered.txt`. */
 import { describeDifference } from '../../../src/doctor/differences.js';
 import { verify } from '../../../src/projector/verify/index.js';
 import { exampleSchema } from '../../support/answers.js';

@@ -1,4 +1,4 @@
-/** apply accepts every diff that the service returns, and both reject unsupported changes, also in a revert. */
+/** apply accepts every diff that the service returns, and both reject unsupported changes, including in a revert. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { withService } from '../../support/with-service.js';

@@ -96,7 +96,7 @@ describe('the live stream', () => {
     return rows[0]?.count ?? 0;
   };
 
-  it('sends new events, also of other processes', async () => {
+  it('sends new events, including those of other processes', async () => {
     const head = await create(1);
     const listener = await listen();
     await create(3);

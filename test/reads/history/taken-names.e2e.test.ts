@@ -183,7 +183,7 @@ describe('reverting past reused names', () => {
     expect(await api.sql('SELECT id FROM part')).deep.equal([{ id: 3 }]);
   });
 
-  it('gives a restored name none of the relations of the column that had it', async () => {
+  it('does not give a restored name the relations of the column that had it', async () => {
     await create('t', 'a');
     await create('s', 'b');
     const then = await api.head();
@@ -195,7 +195,7 @@ describe('reverting past reused names', () => {
     expect(await api.ok('GET', '/relations')).deep.include({ data: [] });
   });
 
-  it('gives a restored name none of the relations to the table that had it', async () => {
+  it('does not give a restored name the relations to the table that had it', async () => {
     const key = { field: 'id', type: 'string', interface: 'input', schema: { is_primary_key: true } };
     const createWithKey = (collection: string) =>
       api.ok('POST', '/collections', { collection, schema: {}, fields: [key] });

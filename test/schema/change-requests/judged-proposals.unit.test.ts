@@ -176,7 +176,7 @@ describe('the state of a proposal', () => {
     expect(authors(shaped)).deep.equal(['ada', 'bob']);
   });
 
-  it('records the last change of its title or reason', () => {
+  it('records the last change to its title or reason', () => {
     const described = (story: Story) => story.request.proposal?.described_at;
     expect(described(openedStory().addEvent('change.updated', { plan: 'other' }))).equal(null);
     expect(described(openedStory().addEvent('change.updated', { title: 'Titles' }))).equal(null);

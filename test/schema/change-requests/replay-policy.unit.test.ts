@@ -150,7 +150,7 @@ describe('the replay of a policy', () => {
     expect(replayed(...first, OPENED, approved(), ...APPLIED)).to.deep.equal([]);
   });
 
-  it('reports an approval by the issuer of the token that proposed the plan, also if the event leaves it out', () => {
+  it('reports an approval by the issuer of the token that proposed the plan, even if the event leaves it out', () => {
     const { data } = OPENED as ReplayInput & { data: object };
     const openedWith = (proposed_with: object) => change('opened', { ...data, proposed_with });
     const count = (...events: ReplayInput[]) => replayed(...STARTED, ...events, approved(), ...APPLIED).length;
@@ -174,7 +174,7 @@ describe('the replay of a policy', () => {
     expect(replayed(...STARTED, OPENED, kept, { ...gone, data: {} }, applied)).to.have.length(1);
   });
 
-  it('reports a direct change that was judged by another policy, or that needed an approval', () => {
+  it('reports a direct change that was evaluated against another policy, or that needed an approval', () => {
     expect(replayed(...STARTED, deleted())).to.deep.equal([{ position: 5, reason: NOT_JUDGED }]);
     expect(replayed(...STARTED, deleted({ context: { policy: 'hash 2' } }))[0]?.reason).to.equal(NOT_JUDGED);
     expect(replayed(...STARTED, deleted(judged))).to.deep.equal([
@@ -194,7 +194,7 @@ describe('the replay of a policy', () => {
     expect(replayed(...started, OPENED), 'a proposal changes nothing').to.deep.equal([]);
   });
 
-  it('reports a requested purge that was not judged, or that needed an approval, but no expired one', () => {
+  it('reports a requested purge that was not evaluated, or that needed an approval, but no expired one', () => {
     const purged = (more: object = {}, data: object = {}): ReplayInput => ({
       type: 'trash.purged',
       collection: 'articles',
@@ -211,7 +211,7 @@ describe('the replay of a policy', () => {
     expect(replayed(CREATED, account('ada'), purged())).to.deep.equal([]);
   });
 
-  it('reports a change of the policy that its predecessor did not allow', () => {
+  it('reports a change to the policy that its predecessor did not allow', () => {
     const strict = [CREATED, account('ada'), account('bob'), policy({ ...POLICY, policy_changes: 'approve' })];
     expect(replayed(...strict, policy(DEFAULT_POLICY, judged))).to.deep.equal([
       { position: 5, reason: lacks('LOOSENS_POLICY:') },
@@ -224,7 +224,7 @@ describe('the replay of a policy', () => {
     expect(replayed(...asking, policy(DEFAULT_POLICY, { context }))).to.deep.equal([]);
   });
 
-  it('reports a request that was applied with another plan than it shows, also without a policy', () => {
+  it('reports a request that was applied with another plan than it shows, even without a policy', () => {
     const free = [CREATED, OPENED];
     const other = (...batch: ReplayInput[]) => replayed(...free, ...batch).map(({ position }) => position);
     expect(replayed(...free, ...APPLIED)).to.deep.equal([]);
@@ -321,7 +321,7 @@ describe('the replay of trust rules', () => {
     for (const [before, token] of EXCHANGES) expect(reasonsOf(...before, token)).to.deep.equal([NO_TOKEN]);
   });
 
-  it('reports changes of a pipeline that no rule in force allowed', () => {
+  it('reports changes by a pipeline that no rule in force allowed', () => {
     const other = (name: string) => byPipeline({ actor: { id: 'ada', name } });
     for (const events of [
       [byPipeline()],
@@ -333,7 +333,7 @@ describe('the replay of trust rules', () => {
       expect(reasonsOf(...events)).to.deep.equal([NO_RULE]);
   });
 
-  it('judges a change by the rules in force at its position, however long it took', () => {
+  it('evaluates a change by the rules in force at its position, however long it took', () => {
     const late = byPipeline({ occurred_at: '2026-01-02T03:34:05.678Z' });
     expect(reasonsOf(trusted(), late, trusted({ name: 'other' }))).to.deep.equal([]);
     expect(reasonsOf(trusted(), trusted({ name: 'other' }), byPipeline())).to.deep.equal([NO_RULE]);
@@ -439,7 +439,7 @@ describe('the replay of trust rules', () => {
     });
   });
 
-  it('does not judge what the service applies later, or events whose actor was erased', () => {
+  it('ignores what the service applies later, and events whose actor was erased', () => {
     const later = { actor: PIPELINE, batch: 'apply', request_id: null };
     const finished = [deleted(later), change('applied', { findings: {} }, later)];
     const requested = { ...OPENED, actor: PIPELINE };

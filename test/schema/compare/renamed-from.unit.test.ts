@@ -89,7 +89,7 @@ describe('renamed_from', () => {
     ).to.deep.equal(NOTHING);
   });
 
-  it('must be unique, and cannot name an object that exists or stays', () => {
+  it('must be unique, and cannot name an object that exists or is kept', () => {
     const problem = (path: string, source: string, message: string) => ({
       ...NOTHING,
       problems: [`${path} (${source}): ${message}`],

@@ -27,7 +27,7 @@ describe('the body of an apply', () => {
     });
   });
 
-  it('may contain names that concatenate alike', () => {
+  it('may contain names whose concatenations are equal', () => {
     const diff = [{ kind: 'E', path: ['meta', 'x'], lhs: 1, rhs: 2 }];
     const [one, other] = [
       { collection: 'a', field: 'bc', diff },

@@ -136,7 +136,7 @@ describe('renames in diffs', () => {
     expectWay(after, schema);
   });
 
-  it('combine with other changes of the same object', () => {
+  it('combine with other changes to the same object', () => {
     let after = renamed(schema, 'articles', 'posts');
     after = accept(after, 'update-collection', { collection: 'posts', body: { meta: { note: 'n' } } });
     after = renamedField(after, 'posts', 'title', 'headline');

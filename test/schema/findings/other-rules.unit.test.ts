@@ -223,7 +223,7 @@ describe('rules of findings', () => {
     expect(told[0]?.message).to.contain('also applies to b.id, c.id, d.id and 2 more');
   });
 
-  it('NAME_LOOKS_ALIKE compares names without case and Unicode normalization', () => {
+  it('NAME_LOOKS_ALIKE compares names regardless of case and Unicode normalization', () => {
     const code = 'NAME_LOOKS_ALIKE';
     expect(oneOf(code, add('Title', 'string'))).to.include({ level: 'warn', field: 'Title' });
     expect(codes(add('subtitle', 'string'))).not.to.include(code);

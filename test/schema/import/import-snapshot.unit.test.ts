@@ -38,7 +38,7 @@ describe('foreign keys', () => {
   const parts = (fields: Record<string, unknown>[], relations: Record<string, unknown>[]) =>
     file({ collections: [table('a'), table('b')], fields: [key('a'), key('b'), ...fields], relations });
 
-  it('set the column type to that of the referenced key, also transitively', () => {
+  it('set the column type to that of the referenced key, even transitively', () => {
     const collections = [table('a'), table('b'), table('c')];
     const chain = [
       key('a', 'uuid', { data_type: 'char', max_length: 36 }),

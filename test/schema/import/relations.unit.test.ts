@@ -47,7 +47,7 @@ describe('imported relations', () => {
     expect(result.warnings).to.deep.equal([]);
   });
 
-  it('are skipped with a skipped end, and the column stays', () => {
+  it('are skipped with a skipped end, and the column is kept', () => {
     const fields = [column('a.x', 'integer'), column('a.y', 'integer'), alias('a.z')];
     const relations = [
       relation('a.x', 'gone'),

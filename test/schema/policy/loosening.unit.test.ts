@@ -102,7 +102,7 @@ describe('loosening a policy', () => {
       ),
     ));
 
-  it('is judged by policy_changes of the present policy, and by nothing else in it', () => {
+  it('is decided by policy_changes of the present policy, and by nothing else in it', () => {
     const loosenedMembers = (from: Partial<Policy>, to: Partial<Policy>) => {
       const policy = policyOf({ findings: { LOOSENS_POLICY: 'off', CHANGES_POLICY: 'off' }, ...from });
       return policyWarnings(policy, [policyUpdated(policyOf({ ...to }))]).map(

@@ -65,7 +65,7 @@ describe('the definition of an aggregate', () => {
       expect(isSameDefinition(TOTAL, other), other).to.equal(false);
   });
 
-  it('can be replaced only if the arguments and the type of the result stay', () => {
+  it('can be replaced only if the arguments and the type of the result do not change', () => {
     for (const after of [
       TOTAL.replace("'0'", "'1'"),
       TOTAL.replace('add', 'plus'),
@@ -104,7 +104,7 @@ describe('the definition of an aggregate', () => {
         .that.contains(message);
     });
 
-  it('is a file that is read back unchanged, also without arguments', () => {
+  it('is a file that is read back unchanged, even without arguments', () => {
     for (const object of [
       {
         kind: 'aggregate',

@@ -44,7 +44,7 @@ describe('the file of a view', () => {
     expect(file).to.deep.equal({ object: totals, lines: { definition: 1, indexes: 2, comment: 4, enabled: 1 } });
   });
 
-  it('contains the enabled state of a trigger, and rejects other changes of the table', () => {
+  it('contains the enabled state of a trigger, and rejects other changes to the table', () => {
     const definition = 'CREATE TRIGGER mark AFTER DELETE ON "My posts" EXECUTE FUNCTION mark()';
     const trigger: SchemaObject = {
       kind: 'trigger',

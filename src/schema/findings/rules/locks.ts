@@ -173,7 +173,7 @@ export const rewritesTable: Rule = {
   code: 'REWRITES_TABLE',
   level: 'warn',
   title: 'Table rewrite',
-  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes require this. So do new columns with a value per row, and making a table unlogged or logged.',
+  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes require this. New columns with a different value in each row require it too, and so does `SET LOGGED` or `SET UNLOGGED`.',
   why: 'The table is locked for reads and writes until it is rewritten. The rewrite needs as much free disk space as the table uses.',
   safer:
     'Add a field of the new type, write both, copy the values in batches, and delete the old field when nothing reads it.',

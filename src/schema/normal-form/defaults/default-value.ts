@@ -49,7 +49,7 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
  */
 const MAX_DIGITS = 1000;
 
-/** Writes a number without exponent and superfluous zeros. Null if the text is not a number. */
+/** Writes a number without an exponent or superfluous zeros. Null if the text is not a number. */
 function plainDecimal(text: string): string | null {
   if (text.length > MAX_DIGITS || !DECIMAL.test(text)) return null;
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');

@@ -24,7 +24,7 @@ describe('runs of field changes', () => {
   const state = follow(initialState(), [created('t', [a, generated]), created('u', [other])]);
   const [there, back] = [changed(a, wider), changed(wider, a)];
 
-  it('continue across changes of other tables', () => {
+  it('continue across changes to other tables', () => {
     expect(runsOf(state, there, back)).to.deep.equal([[0, 1]]);
     expect(runsOf(state, there, deleted('u'), back)).to.deep.equal([[0, 2]]);
   });

@@ -134,7 +134,7 @@ describe('the kept values of a dropped column', () => {
     expect((await projected.rows(enabled)).map(({ r }) => r)).deep.equal(['also A', 'off D', `swal'low O`]);
   });
 
-  it('raise an error if a row gets no value, and stay', async () => {
+  it('raise an error if a row gets no value, and are kept', async () => {
     const kept = await given('parts', 'id int PRIMARY KEY, a int) PARTITION BY LIST (id', { key: ['id'], column: 'a' });
     await projected.rows(`CREATE TABLE part PARTITION OF parts DEFAULT; INSERT INTO parts VALUES (1, 7), (2, 8);
       CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
