@@ -181,7 +181,7 @@ describe('the Helm chart', function () {
     expect(checksum({ settings: { LOG_LEVEL: 'debug' } })).not.to.equal(checksum({}));
   });
 
-  it('takes the image by digest, by tag, or with the version of the application', () => {
+  it('selects the image by digest, by tag, or by the version of the application', () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     const image = (values: Document) =>
       podOf(render({ image: { repository: 'registry.example.com/dps', ...values } })).containers[0]?.image;

@@ -62,7 +62,7 @@ export interface ServeContext {
   onOverload: () => void;
 }
 
-/** Milliseconds in which the database must respond. */
+/** Milliseconds within which the database must respond. */
 const ANSWER_LIMIT = 2_000;
 
 function awaitOrNull<T>(answer: Promise<T>): Promise<T | null> {

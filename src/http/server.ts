@@ -27,7 +27,7 @@ export const LIVE = { status: 'ok' } as const;
 
 /* Handles errors before a request can be routed, in the same format as all others. */
 
-/** Milliseconds in which a client must read the response to an unreadable request. */
+/** Milliseconds within which a client must read the response to an unreadable request. */
 const LINGER = 2_000;
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';

@@ -270,7 +270,7 @@ describe('the backfill of a field', () => {
         'status',
         { expression: 'lower', field: 'amount' },
         'backfill.field',
-        /needs two fields/,
+        /needs two text fields/,
       ],
       ['two sources', 'status', { value: 1, field: 'title' }, 'backfill', /one of value, field and expression/],
       ['nothing', 'status', {}, 'backfill', /one of value, field and expression/],

@@ -251,7 +251,7 @@ describe('changing a table from which a table that the service does not manage i
     expect((await api.ok<{ ok: boolean }>('GET', '/schema/drift')).ok).to.equal(true);
   });
 
-  describe('a change of a parent that the relation of a child does not allow', () => {
+  describe('a change to a parent that the relation of a child does not allow', () => {
     interface Document extends Snapshot {
       fields: { collection: string; field: string; type: string; schema: { data_type: string } }[];
       relations: object[];

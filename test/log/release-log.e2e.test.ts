@@ -80,7 +80,7 @@ for (const release of releasesWithLogs()) {
     });
 
     it('has the hashes and commitments of the rule that docs/history.md describes', () => {
-      // This repeats the rule without code of the service, so that a change of both the rule and the log is noticed.
+      // This repeats the rule without code of the service, so that a change to both the rule and the log is noticed.
       let previous = '0'.repeat(64);
       for (const { hash, previous_hash, salt, actor, ip, reason, user_agent, ...event } of events) {
         expect(previous_hash).to.equal(previous);

@@ -25,7 +25,7 @@ const wideCollection = (field: (index: number) => object, count = FIELDS) => ({
   concurrentIndexes: false,
 });
 
-/** A state with a collection of 5,000 fields, and the same after a change of each. */
+/** A state with a collection of 5,000 fields, and the same after each of them changed. */
 function changed(): { from: State; to: State } {
   const from = accept(initialState(), 'create-collection', wideCollection(alias));
   const draft = new Draft(from);

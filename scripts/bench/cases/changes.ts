@@ -1,4 +1,4 @@
-/** Single changes, against the least that PostgreSQL needs for them. */
+/** Single changes, compared with the minimum work that PostgreSQL needs for them. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import pg from 'pg';

@@ -32,7 +32,7 @@ interface Raw {
 }
 
 export interface Recorded {
-  /** Sorted by their end times. */
+  /** Sorted by end time. */
   tries: Ended[];
   /** Started but never completed, because the writer was stopped. */
   open: Set<string>;

@@ -237,9 +237,7 @@ export function baseOf({ values, environment }: Invocation): string {
   }
   const { username, password } = new URL(address);
   if (username !== '' || password !== '') {
-    throw new OperatorError(
-      'The address of the service must not contain a user and password. Use a token (DPS_TOKEN).',
-    );
+    throw new OperatorError('The address of the service must not contain a user or password. Use a token (DPS_TOKEN).');
   }
   return address.endsWith('/') ? address : `${address}/`;
 }

@@ -240,7 +240,7 @@ async function readIdToken(invocation: Invocation, audience: string): Promise<st
   return requestIdToken(url, secret, audience);
 }
 
-/** Milliseconds in which GitHub must respond. */
+/** Milliseconds within which GitHub must respond. */
 const TIMEOUT = 30_000;
 
 async function requestIdToken(url: string, secret: string, audience: string): Promise<string> {

@@ -85,7 +85,7 @@ const LONGEST_AGE = 3_600;
 /** Number of seconds after its issue in which the service remembers an exchanged ID token. */
 const RECORDED_FOR = 86_400;
 
-/** Milliseconds in which an issuer must send each of its two documents. */
+/** Milliseconds within which an issuer must send each of its two documents. */
 const TIMEOUT = 3_000;
 
 /** Minimum number of milliseconds between two requests for keys because of an unknown key. */

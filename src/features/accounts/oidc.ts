@@ -127,7 +127,7 @@ export const CLOCK_TOLERANCE = 30;
 /** Algorithms whose signatures only the owner of a private key can create. */
 export const PUBLIC_KEY_ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA'.split(' ');
 
-/** Number of seconds in which the provider must respond. */
+/** Number of seconds within which the provider must respond. */
 const TIMEOUT = 10;
 
 /** Number of seconds after its issue in which a logout token is accepted. */

@@ -15,7 +15,7 @@ export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
 export const SESSIONS_PER_USER = 100;
 
 /**
- * Milliseconds in which a used token still returns its successor, because two tabs may use the token at once, or a
+ * Milliseconds within which a used token still returns its successor, because two tabs may use the token at once, or a
  * response may be lost.
  */
 export const REUSE_LIFETIME = 30_000;

@@ -163,7 +163,7 @@ function verifySignature({ signature, sha256 }: z.output<typeof END>, keys: read
     verifyNote(note, keys);
   } catch (cause) {
     if (!(cause instanceof NoteError)) throw cause;
-    throw new OperatorError(`The backup cannot be trusted: its signature ${cause.message}.`, { cause });
+    throw new OperatorError(`The backup cannot be trusted: its signed note ${cause.message}.`, { cause });
   }
 }
 

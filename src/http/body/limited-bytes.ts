@@ -42,7 +42,7 @@ export class ClientGone extends AbandonedError {
 
 /** The minimum speed of a body. Time during which the service paused it does not count. */
 interface BodyPace {
-  /** Maximum number of milliseconds in which a client may send nothing. */
+  /** Maximum number of milliseconds for which a client may send nothing. */
   stallMs: number;
   /** Milliseconds that every body gets. Afterwards, `bytesPerSecond` bytes must have arrived for each second. */
   freeMs: number;

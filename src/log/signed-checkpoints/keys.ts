@@ -117,7 +117,7 @@ const ADD = `INSERT INTO ${own.keys} (public_key, private_key, kept, from_positi
 
 const WARNING =
   'checkpoints are signed with a key in the database: anyone who can rewrite the log there can sign the rewritten log too, ' +
-  'so they prove little. Set CHECKPOINT_KEY_FILE to a key outside the database';
+  'so they offer little proof. Set CHECKPOINT_KEY_FILE to a key outside the database';
 
 /** Creates a key only when one is needed. Warns once if the key is in the database. */
 export function createKeys({ pool, location, fileKey, logger }: KeysOptions): Keys {

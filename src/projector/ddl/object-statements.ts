@@ -412,7 +412,7 @@ export function renameStatement(
   return statementFor(object, index, 'object.renamed')(text, summary, 'ACCESS EXCLUSIVE');
 }
 
-/** Changes comments, indexes and the enabled state of an object that stays. */
+/** Changes comments, indexes and the enabled state of an object that is kept. */
 export const describeObject = (
   schema: string,
   sides: readonly [SchemaObject, SchemaObject],

@@ -144,7 +144,7 @@ describe('requests of commands to a service', () => {
     }
     for (const input of ['http://secret@127.0.0.1:9', 'http://:secret@127.0.0.1:9']) {
       expect(await refusalOf(invocation({ url: input })))
-        .to.contain('must not contain a user and password')
+        .to.contain('must not contain a user or password')
         .and.not.contain('secret');
     }
     for (const token of ['a b', 'é', 'a\n']) {

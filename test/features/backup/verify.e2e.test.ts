@@ -264,7 +264,7 @@ describe('dps backup --verify', () => {
       const target = await emptyDatabase();
       const wrong = await restore(file, target, '--key', other);
       expect([wrong.code, wrong.out]).to.deep.equal([2, '']);
-      expect(wrong.err).to.contain('The backup cannot be trusted: its signature is not signed by a given key');
+      expect(wrong.err).to.contain('The backup cannot be trusted: its signed note is signed by ');
       expect(await serviceTables(target)).to.deep.equal([]);
       const right = await restore(file, target, '--key', key);
       expect(right.code, right.err).to.equal(0);
@@ -290,7 +290,7 @@ describe('dps backup --verify', () => {
       const taken = await resealed(file, (lines) => lines.map((line) => line.replace('admin@', 'evil@')), true);
       const foreign = await restore(taken, target, '--key', key);
       expect(foreign.code).to.equal(2);
-      expect(foreign.err).to.contain('The backup cannot be trusted: its signature belongs to another file.');
+      expect(foreign.err).to.contain('The backup cannot be trusted: its signed note belongs to another file.');
       expect(await serviceTables(target)).to.deep.equal([]);
     });
   });

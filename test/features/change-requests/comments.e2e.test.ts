@@ -6,7 +6,7 @@ import { dataOf, diffOf, noted, open, rejectionOf, show, without } from './peopl
 
 const FIELDS = ['title', 'note'].map((field) => ({ field, type: 'string', interface: 'input', schema: {} }));
 
-describe('comments on a change of a request', () => {
+describe('comments on a change in a request', () => {
   const { client: admin, api } = withService({ consistent: true });
   const note = { part: 'fields', collection: 'orders', field: 'note' };
   const about = { part: 'collections', collection: 'orders' };

@@ -397,7 +397,7 @@ describe('the trash of fields', () => {
     expect(await api.sql('SELECT a FROM t')).to.deep.equal([{ a: 'x' }]);
   });
 
-  it('restores empty after a purge, and rejects a diff from before it', async () => {
+  it('restores an empty field after a purge, and rejects a diff from before the purge', async () => {
     await table('t', [plain('a')]);
     await api.sql(`INSERT INTO t (a) VALUES ('x')`);
     const then = await api.head();

@@ -127,7 +127,7 @@ describe('moving tables to the trash', () => {
     await api.sql('DROP PUBLICATION news');
   });
 
-  it('grants access to nobody else, whatever default privileges are', async () => {
+  it('grants access to nobody else, whatever the default privileges are', async () => {
     try {
       // The service no longer uses them.
       await api.sql(onShared('GRANT USAGE ON SCHEMA %I TO pg_monitor'));

@@ -105,7 +105,7 @@ describe('checks of the trash', () => {
     const ran = await dps(['rebuild', 'trash'], { DATABASE_URL: service.databaseUrl });
     expect([ran.code, ran.out]).to.deep.equal([0, `trash: at position ${await api.head()}, 1 entries.`]);
     await api.ok('POST', `/trash/${values}/restore`);
-    // Objects that were dropped manually leave the list, and can be restored empty.
+    // Objects that were dropped manually are removed from the list, and can be restored empty.
     await api.ok('DELETE', '/collections/authors');
     const [entry] = (await list()) as { position: number }[];
     await api.sql(`DROP TABLE service_trash_s1.authors`);

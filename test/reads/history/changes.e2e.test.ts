@@ -136,7 +136,7 @@ describe('changes of batches', () => {
     expect(back.data.map(({ changes }) => changes === null)).to.deep.equal([false, true]);
   });
 
-  it('are found by a part of a reason or a name, literally, in both directions', async () => {
+  it('are found by part of a reason or name, literally, in both directions', async () => {
     await client('/collections/maps', {
       method: 'PATCH',
       headers: { 'content-type': 'application/json', 'x-reason': 'Because 100% of Users wanted it' },

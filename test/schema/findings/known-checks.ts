@@ -50,7 +50,7 @@ ban-replica-identity ban-detach-inheritance ban-add-composite-attribute`,
 
 /** Checks that a diff cannot trigger, or that current PostgreSQL makes unnecessary, with reasons. */
 export const NOT_FOLLOWED: ReadonlyMap<string, string> = new Map([
-  ['squawk:prefer-text-field', 'a longer varchar is a change of the catalog alone; a shorter one is NARROWS_TYPE'],
+  ['squawk:prefer-text-field', 'a longer varchar changes only the catalog; a shorter one is NARROWS_TYPE'],
   ['squawk:prefer-robust-stmts', 'the service runs a change in one transaction, which it can repeat'],
   ['squawk:transaction-nesting', 'nobody but the service begins and ends its transactions'],
   ['squawk:ban-concurrent-index-creation-in-transaction', 'the builder of indexes runs outside the transaction'],

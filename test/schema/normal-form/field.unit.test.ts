@@ -191,7 +191,7 @@ describe('columns of new fields', () => {
     expect(valueOf(changed(number, { type: 'bigInteger' })).schema).to.deep.include(counting);
     expect(valueOf(changed(number, { schema: { has_auto_increment: false } })).schema).to.not.have.property('extras');
     const silent = changed(valueOf(field({ type: 'integer', schema: counting })), { type: 'text' });
-    expect(faultsOf(silent).join()).to.contain('send it with the new type');
+    expect(faultsOf(silent).join()).to.contain('send false with the new type');
   });
 
   it('treat empty comments as none', () => {

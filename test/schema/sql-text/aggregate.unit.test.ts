@@ -96,7 +96,7 @@ describe('the definition of an aggregate', () => {
     ['f(_int4) (SFUNC = f, STYPE = integer)', 'with []'],
     ['f(members.age%TYPE) (SFUNC = f, STYPE = integer)', '%TYPE'],
     ['f(OUT integer) (SFUNC = f, STYPE = integer)', 'valid PostgreSQL'],
-    ['U&"f"(integer) (SFUNC = f, STYPE = integer)', 'without U&'],
+    ['U&"f"(integer) (SFUNC = f, STYPE = integer)', 'or U&'],
   ] as const)
     it(`is rejected if it is ${written}`, () => {
       expect(parseDefinition(`CREATE AGGREGATE ${written}`))

@@ -69,7 +69,7 @@ describe('the definition of a rule', () => {
 
   for (const [title, text, fault] of [
     ['a comment before the name', LOG.replace('log', '/* a */ log'), 'without comments'],
-    ['a table with U&', LOG.replace('TO posts', 'TO U&"posts"'), 'without U&'],
+    ['a table with U&', LOG.replace('TO posts', 'TO U&"posts"'), 'or U&'],
     ['a database', LOG.replace('TO posts', 'TO d.public.posts'), 'must not name a database'],
     ['a second statement', `${LOG}; DROP TABLE posts`, 'exactly one statement'],
     ['the query of a view', 'CREATE RULE r AS ON SELECT TO a DO INSTEAD SELECT 1', 'Create a view instead'],
