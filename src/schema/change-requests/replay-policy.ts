@@ -325,7 +325,7 @@ function explainDisallowed(batch: Batch, accounts: Accounts): DisallowedChange |
   const uncovered = approve.find((each) => approvalsOf(each, batch, accounts) < policy.approvals);
   if (uncovered === undefined) return undefined;
   const approvals = approvalsOf(uncovered, batch, accounts);
-  const reason = `it lacks approvals (${keyOf(uncovered)}): the policy requires ${policy.approvals}, and ${approvals} ${approvals === 1 ? 'counts' : 'count'}`;
+  const reason = `it lacks approvals (${keyOf(uncovered)}): ${policy.approvals} required, ${approvals} valid`;
   return { position: applied?.event.position ?? position, reason };
 }
 
