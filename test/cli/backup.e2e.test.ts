@@ -385,7 +385,10 @@ describe('dps backup', () => {
       from,
       'CREATE RULE hide AS ON INSERT TO notes DO INSTEAD NOTHING; GRANT SELECT ON notes TO PUBLIC; GRANT EXECUTE ON FUNCTION secret() TO pg_monitor',
     );
-    await sql(from, `SELECT nextval('numbers') FROM generate_series(1, 3); GRANT SELECT ON SEQUENCE numbers TO PUBLIC; CREATE SEQUENCE aside`);
+    await sql(
+      from,
+      `SELECT nextval('numbers') FROM generate_series(1, 3); GRANT SELECT ON SEQUENCE numbers TO PUBLIC; CREATE SEQUENCE aside`,
+    );
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
     expect(failed.code, failed.err).to.equal(2);

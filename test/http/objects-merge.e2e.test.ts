@@ -98,7 +98,12 @@ describe('merges of views', () => {
     const theirs = (text: string): Snapshot => ({
       objects: origin.objects.map((each) => (each.kind === 'sequence' ? { ...each, definition: text } : each)),
     });
-    const granted = { kind: 'privileges', id: 'pg_monitor on sequence numbers', definition: [{ name: 'USAGE' }], comment: null };
+    const granted = {
+      kind: 'privileges',
+      id: 'pg_monitor on sequence numbers',
+      definition: [{ name: 'USAGE' }],
+      comment: null,
+    };
     const body = {
       base: await api.head(),
       theirs: { ...origin, objects: [...theirs(`${definition} CYCLE`).objects, granted] },

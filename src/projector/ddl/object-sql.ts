@@ -9,8 +9,7 @@ const quoteUnlessPlain = (name: Sql): Sql => sql`CASE WHEN ${name}::text ~ '^[a-
     ELSE '"' || pg_catalog.replace(${name}::text, '"', '""') || '"' END`;
 
 /** SQL for the id of an object of the table `c`, like `idOnTable` of src/schema/model/objects.ts. */
-const idOnTable = (name: Sql): Sql =>
-  sql`(${quoteUnlessPlain(name)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
+const idOnTable = (name: Sql): Sql => sql`(${quoteUnlessPlain(name)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
 
 /** SQL for the id of the privileges of a role on the table, view or sequence `c`, like `idOnTarget` of that file. */
 export const idOnRelation = (role: Sql): Sql =>

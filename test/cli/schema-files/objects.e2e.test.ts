@@ -162,7 +162,8 @@ describe('files of views', () => {
     await run('pull');
     expect(await text(name)).to.equal(file);
     const granted = 'privileges.pg_monitor%20on%20sequence%20numbers.sql';
-    const grants = 'GRANT SELECT ON SEQUENCE numbers TO pg_monitor;\nGRANT USAGE ON SEQUENCE numbers TO pg_monitor WITH GRANT OPTION;\n';
+    const grants =
+      'GRANT SELECT ON SEQUENCE numbers TO pg_monitor;\nGRANT USAGE ON SEQUENCE numbers TO pg_monitor WITH GRANT OPTION;\n';
     await writeFile(at(granted), grants);
     expect((await run('push', '--yes')).code).to.equal(0);
     await run('pull');

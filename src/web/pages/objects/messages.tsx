@@ -71,7 +71,8 @@ export const messages = inLanguage(
       kind: 'Kind',
       definition: 'Definition',
       statement: 'One statement in SQL, which creates the object',
-      privileges: 'GRANT statements for one role on one table, view, function or sequence, or REVOKE EXECUTE … FROM PUBLIC',
+      privileges:
+        'GRANT statements for one role on one table, view, function or sequence, or REVOKE EXECUTE … FROM PUBLIC',
       comment: 'Comment',
     },
   },
