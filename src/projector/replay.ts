@@ -17,7 +17,7 @@ import { logChannel, advisoryKey } from '../postgres/locked-session.js';
 import { unmarkRestoring, containsService, migrate, isRestoring, markRestoring } from '../postgres/migrate.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
-import { isSequence } from '../schema/model/objects.js';
+import { isSequence, isType } from '../schema/model/objects.js';
 import { type State, initialState } from '../schema/model/state.js';
 import { objectTransition } from '../schema/transition/objects.js';
 import { transition } from '../schema/transition/transition.js';
@@ -304,11 +304,13 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
     await storeReadDocuments(run);
   }
   await storeReadDocuments(run);
-  if (tables === 'end-state') await makeTables(run);
   const { objects } = run.state;
+  if (tables === 'end-state') await makeTables(run);
+  // Both ways create types with the tables that use them.
+  const types = objects.filter(({ object }) => isType(object));
   // Sequences get their values together with the rows. Triggers and rules would change the rows, so they follow.
-  const sequences = objects.filter(({ object }) => isSequence(object));
-  await makeObjects(run, initialState().objects, sequences);
+  const sequences = objects.filter(({ object }) => isType(object) || isSequence(object));
+  await makeObjects(run, types, sequences);
   await options.fill?.(target.client, target.schema, run.state);
   const missing = run.chain.end();
   if (missing !== null) throw createBrokenChainError(missing);
@@ -380,7 +382,8 @@ async function makeObjects(run: Run, from: State['objects'], to: State['objects'
     { ...run.state, objects: from },
     { ...run.state, objects: to },
   ];
-  const { last: events } = objectTransition(before, after);
+  const { first: early, last: late } = objectTransition(before, after);
+  const events = [...early, ...late];
   const { schema, client } = run.target;
   const owner = objectsOwnerOf(client);
   const { first, last } = planObjects({ before, after, events, schema, owner, facts: undefined });

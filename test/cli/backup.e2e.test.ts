@@ -359,6 +359,7 @@ describe('dps backup', () => {
         ['/objects', { kind: 'table_options', definition: 'ALTER TABLE letters SET (fillfactor = 70)' }],
         ['/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE numbers START WITH 1000 INCREMENT BY 5' }],
         ['/objects', { kind: 'privileges', definition: 'GRANT USAGE ON SEQUENCE numbers TO pg_monitor' }],
+        ['/objects', { kind: 'type', definition: "CREATE TYPE feelings AS ENUM ('happy', 'sad')" }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -387,7 +388,8 @@ describe('dps backup', () => {
     );
     await sql(
       from,
-      `SELECT nextval('numbers') FROM generate_series(1, 3); GRANT SELECT ON SEQUENCE numbers TO PUBLIC; CREATE SEQUENCE aside`,
+      `SELECT nextval('numbers') FROM generate_series(1, 3); GRANT SELECT ON SEQUENCE numbers TO PUBLIC; CREATE SEQUENCE aside;
+        CREATE TYPE beside AS ENUM ()`,
     );
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
@@ -401,7 +403,8 @@ describe('dps backup', () => {
       .and.contain('statistics objects: letters')
       .and.contain('rules: hide on notes')
       .and.contain('privileges: PUBLIC on notes, PUBLIC on numbers, pg_monitor on secret()')
-      .and.contain('sequences: aside');
+      .and.contain('sequences: aside')
+      .and.contain('types: beside');
 
     const target = await emptyDatabase();
     const { code, out, err } = await restore(to, target);

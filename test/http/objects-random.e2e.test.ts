@@ -20,7 +20,8 @@ interface SchemaObject {
     | 'rule'
     | 'privileges'
     | 'table_options'
-    | 'sequence';
+    | 'sequence'
+    | 'type';
   id: string;
   definition: string | Privilege[];
   comment: string | null;
@@ -145,6 +146,26 @@ function randomOptions(random: () => number): SchemaObject[] {
   return [
     { kind: 'table_options', id: 'orders', definition: `ALTER TABLE orders ${commands.join(', ')}`, comment: null },
   ];
+}
+
+/** Types, and a view with a value of one of them. */
+function randomTypes(random: () => number): SchemaObject[] {
+  const types = ['moods', 'Moods'].flatMap((id): SchemaObject[] => {
+    if (below(random, 3) === 0) return [];
+    const tails = [
+      "ENUM ('a', 'b')",
+      "ENUM ('b', 'c', 'a')",
+      "ENUM ('a', 'x', 'b')",
+      '(a integer, b text)',
+      '(a text)',
+    ];
+    const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
+    return [{ kind: 'type', id, definition: `CREATE TYPE "${id}" AS ${tails[below(random, tails.length)]}`, comment }];
+  });
+  const [first] = types;
+  if (first === undefined || below(random, 2) === 0) return types;
+  const definition = `CREATE VIEW felt AS SELECT NULL::"${first.id}" AS value`;
+  return [...types, { kind: 'view', id: 'felt', definition, comment: null }];
 }
 
 /** Sequences, and a view that reads one of them. */
@@ -330,6 +351,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
       const ofPrivileges = numbersFrom(seed + 400);
       const ofExecution = numbersFrom(seed + 500);
       const ofOptions = numbersFrom(seed + 600);
+      const ofTypes = numbersFrom(seed + 700);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
@@ -338,6 +360,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
           ...drawn,
           ...randomStatistics(other),
           ...randomSequences(other),
+          ...randomTypes(ofTypes),
           ...randomRules(ofRules, drawn),
           ...aggregates,
           ...randomPrivileges(ofPrivileges, drawn),

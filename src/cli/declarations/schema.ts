@@ -343,13 +343,13 @@ function declareObjects(program: Command, effect: CommandEffect): void {
     .summary('manage views, functions and other objects')
     .description(
       `Manages views, materialized views, functions, procedures, aggregates, triggers, policies, row
-security, statistics objects, rules, privileges, table options and sequences of a running service with OBJECTS=on.
-Without a subcommand, lists them.
+security, statistics objects, rules, privileges, table options, sequences and types of a running
+service with OBJECTS=on. Without a subcommand, lists them.
 
 The commands name an object by kind and id: view:adults, materialized_view:totals, function:total(integer),
 'trigger:audit on members', 'policy:own on members', row_security:members,
 statistics:cities, 'rule:keep on members', 'privileges:editors on members', table_options:members,
-sequence:invoice_numbers.`,
+sequence:invoice_numbers, type:mood.`,
     );
   const load = () => import('../commands/objects.js');
   const change = (command: Command): Command =>

@@ -17,6 +17,7 @@ import {
   isRoutine,
   isSequence,
   isTableLike,
+  isType,
   kindWithLabel,
   objectKey,
   objectLabel,
@@ -54,14 +55,14 @@ interface ManagedCollections {
 /** Returns how notes name an object: `materialized view totals`. */
 const objectNoteName = ({ kind, id }: ObjectName): string => `${KINDS[kind].label} ${id}`;
 
-/** Returns how notes name an object, the comment of a sequence, and the columns of its table on which it has privileges. */
+/** Returns how notes name an object, the comment of a sequence or a type, and the columns of its table on which it has privileges. */
 export function noteNamesOf(object: SchemaObject): string[] {
   const { table } = objectNameParts(object);
   const columns = Array.isArray(object.definition) ? object.definition.flatMap((each) => each.columns ?? []) : [];
   return [
     objectNoteName(object),
     ...columns.map((column) => columnNoteName(table, column)),
-    ...(isSequence(object) ? [`comment ${objectNoteName(object)}`] : []),
+    ...(isSequence(object) || isType(object) ? [`comment ${objectNoteName(object)}`] : []),
   ];
 }
 
@@ -108,7 +109,13 @@ export async function readObjectAdoption(
   );
   const managedKeys = new Set([...state.objects.keys(), ...adopted.map(objectKey)]);
   const others = (await readNeededObjects(client, schema, adopted)).filter(
-    (each) => each.routine === null || each.schema !== schema || !routines.has(each.routine),
+    (each) =>
+      (each.routine === null || each.schema !== schema || !routines.has(each.routine)) &&
+      !(
+        each.kind === 'type' &&
+        each.schema === schema &&
+        managedKeys.has(objectKey({ kind: 'type', id: each.type ?? '' }))
+      ),
   );
   return {
     adopted,
@@ -195,10 +202,11 @@ interface Adopting {
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
 /**
- * Rejects objects that use an unmanaged table, and privileges on a function or sequence that is no managed object. A
- * replay of the log could not create such an object in another database.
+ * Rejects objects that use an unmanaged table, types that use an unmanaged type, and privileges on an unmanaged function
+ * or sequence. A replay of the log could not create such an object in another database.
  */
 function refuseUnmanagedUses({ objects, views, refused, relations, schema, state }: Adopting): void {
+  const managedTypes = [...state.objects.values()].flatMap(({ object }) => (isType(object) ? [object.id] : []));
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
     const adopted = new Set(
@@ -207,15 +215,18 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
     const isObject = (target: PrivilegesTarget): boolean =>
       getTarget(state, target) !== undefined ||
       TARGETS[target.type].kinds.some((each) => objects.has(objectKey({ kind: each, id: target.id })));
+    const types = new Set([...managedTypes, ...[...objects.values()].filter(isType).map(({ id }) => id)]);
     for (const [key, { kind, id }] of objects) {
       const { target } = objectNameParts({ kind, id });
+      // A rule writes no schema before a table.
+      const isOutside = (place: string): boolean => place !== schema && place !== '';
+      const isManagedTable = (place: string, name: string): boolean =>
+        OWN_SCHEMAS.has(place) || relations.has(locationKey(place, name)) || adopted.has(locationKey(place, name));
       const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
-        const location = locationKey(place, name);
         if (target !== null) return !isObject(target);
+        if (kind === 'type' && catalog === 'pg_type') return !types.has(name) || place !== schema;
         if (!TABLE_LIKE_CATALOGS.has(catalog)) return false;
-        // A rule writes no schema before a table.
-        if (kind === 'rule' && place !== schema && place !== '') return true;
-        return !OWN_SCHEMAS.has(place) && !relations.has(location) && !adopted.has(location);
+        return !isManagedTable(place, name) || (kind === 'rule' && isOutside(place));
       });
       if (other === undefined) continue;
       objects.delete(key);
@@ -242,7 +253,7 @@ function keyOfCreated(text: string): string {
 
 /** The kinds of the statements in `restoring`. */
 const KEPT: readonly [RegExp, kind: string][] = [
-  [/^(?:GRANT|REVOKE ALL ON (?:FUNCTION|PROCEDURE)) /, 'privilege'],
+  [/^(?:GRANT|REVOKE ALL ON (?:FUNCTION|PROCEDURE|TYPE)) /, 'privilege'],
   [/^COMMENT ON COLUMN /, 'comment'],
   [/ SET DEFAULT /, 'column default'],
   [/^CREATE RULE /, 'rule'],

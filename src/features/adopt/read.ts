@@ -9,7 +9,7 @@ import type {
 import { quoteName } from '../../kernel/text.js';
 import type { ObjectName } from '../../schema/model/objects.js';
 import { type ObjectAdoption, type RefusedObject, nameOfNote, noteNamesOf, readObjectAdoption } from './objects.js';
-import { extrasOf, type State } from '../../schema/model/state.js';
+import { extrasOf, getObject, type State } from '../../schema/model/state.js';
 import type { NewRelation, Collection } from '../../schema/model/model.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
@@ -23,7 +23,8 @@ import type { Need } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import type { ManagedTables } from '../../projector/catalog/managed.js';
 import { needLabel, objectsInOrder, ownerOf, schemaOfNeed, withOwner } from '../../schema/model/order.js';
-import { withExtras } from '../../schema/transition/cascade.js';
+import { withExtras, withoutManagedTypes } from '../../schema/transition/cascade.js';
+import { Draft } from '../../schema/transition/draft.js';
 import { readUnlistedObjects, readUnsupportedObjects } from './unsupported-objects.js';
 
 /* Handle types and sequences that were altered by hand after a table that uses them was adopted. When another such
@@ -121,18 +122,40 @@ export async function readAdoption(
   const named = new Set(notes.map(({ kind, name }) => `${kind} ${name}`));
   const others = (await standalone).filter(({ kind, name }) => !named.has(`${kind} ${name}`));
   notes.push(...selectUnrepresented({ managed, shown }, [others]));
+  const after = withAdoptedObjects(state, beside);
+  const completed = completeNeeds(
+    converted.tables.map(({ collection }) => collection),
+    state,
+    keys.collections,
+  );
   return {
-    tables: converted.tables,
+    tables: converted.tables.map((table) => ({ ...table, collection: withoutManagedTypes(after, table.collection) })),
     relations: [...converted.relations, ...keys.relations],
-    completed: completeNeeds(
-      converted.tables.map(({ collection }) => collection),
-      state,
-      keys.collections,
-    ),
+    completed: removeManagedTypes(after, completed),
     missing: names?.filter((name) => !managedTables.has(name)) ?? [],
     ...addObjectAdoption([...refused.values()], beside),
-    notRepresented: notes,
+    notRepresented: notes.filter(({ kind, name }) => kind !== 'type' || !hasType(after, name)),
   };
+}
+
+const hasType = (state: State, id: string): boolean => getObject(state, { kind: 'type', id }) !== undefined;
+
+/** Returns the state with the adopted objects. */
+function withAdoptedObjects(state: State, beside: ObjectAdoption | undefined): State {
+  const draft = new Draft(state);
+  for (const object of beside?.adopted ?? []) draft.putObject(object);
+  return draft.toState();
+}
+
+/** Returns the completed collections and those whose needs contain a type that is an object now, without these types. */
+function removeManagedTypes(after: State, completed: readonly Collection[]): Collection[] {
+  const byName = new Map(completed.map((each) => [each.collection, withoutManagedTypes(after, each)]));
+  for (const { collection } of after.collections.values()) {
+    if (byName.has(collection.collection)) continue;
+    const now = withoutManagedTypes(after, collection);
+    if (now !== collection) byName.set(collection.collection, now);
+  }
+  return [...byName.values()];
 }
 
 /**

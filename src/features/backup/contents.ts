@@ -20,6 +20,7 @@ import {
   IS_RULE,
   RULE_ID,
   IS_OBJECT,
+  IS_OWN_TYPE,
   TRIGGER_ID,
 } from '../../projector/ddl/object-sql.js';
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
@@ -168,6 +169,10 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   SELECT 'default privileges', ${DEFAULT_PRIVILEGES}, d.oid
     FROM pg_catalog.pg_default_acl d WHERE d.defaclnamespace = 0::oid OR d.defaclnamespace IN (SELECT oid FROM own)
   UNION ALL
+  SELECT 'types', t.typname::text, t.oid
+    FROM pg_catalog.pg_type t JOIN own ON own.oid = t.typnamespace
+   WHERE ${IS_OWN_TYPE} AND NOT 'type ' || t.typname = ANY ($4::text[])
+  UNION ALL
   SELECT 'schemas', n.nspname::text, n.oid FROM pg_catalog.pg_namespace n
    WHERE n.nspname <> ALL ($3::text[]) AND n.nspname NOT IN ('information_schema', 'public') AND NOT pg_catalog.starts_with(n.nspname, 'pg_') AND n.oid IS DISTINCT FROM ${ownSchemaOid}
      AND NOT EXISTS (SELECT FROM ${own.trash} t WHERE n.nspname = ${trashSchemaName(sql`t.position`)}) AND NOT (${IS_SHARED})
@@ -196,6 +201,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'privileges',
   'table options',
   'sequences',
+  'types',
 ]);
 
 /**
@@ -213,10 +219,12 @@ function includedNames(
   return names.set(schema, [...(names.get(schema) ?? []), ...objects]);
 }
 
-/** Returns the sequences of a schema that a table needs. A restore creates them with the table. */
-const sequencesIn = (node: CollectionNode, place: string, schema: string): string[] =>
+/** Returns the sequences and types of a schema that a table needs. A restore creates them with the table. */
+const objectsNeededIn = (node: CollectionNode, place: string, schema: string): string[] =>
   needsOfNode(node).flatMap((need) =>
-    need.kind === 'sequence' && (need.schema ?? schema) === place ? [`sequence ${need.name}`] : [],
+    need.kind !== 'extension' && need.kind !== 'collation' && (need.schema ?? schema) === place
+      ? [`${need.kind === 'sequence' ? 'sequence' : 'type'} ${need.name}`]
+      : [],
   );
 
 /** Returns by kind the objects that a backup of `managed` does not contain. */
@@ -231,7 +239,7 @@ async function readExcludedObjects(
   const objects = objectsInOrder(state).map(({ kind, id }) => `${kind} ${id}`);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
-    const needed = [...state.collections.values()].flatMap((node) => sequencesIn(node, place, schema));
+    const needed = [...state.collections.values()].flatMap((node) => objectsNeededIn(node, place, schema));
     const values = [place, included.get(place) ?? [], schemas, [...(place === schema ? objects : []), ...needed]];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {

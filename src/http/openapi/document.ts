@@ -264,7 +264,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   fields: 'The columns and alias fields of a collection',
   relations: 'Foreign keys and other links between collections, identified by their many side',
   objects:
-    'Views, materialized views, functions, procedures, aggregates, triggers, policies, row security, statistics objects, rules, privileges, table options and sequences, only with OBJECTS=on',
+    'Views, materialized views, functions, procedures, aggregates, triggers, policies, row security, statistics objects, rules, privileges, table options, sequences and types, only with OBJECTS=on',
   schema: 'The whole schema: snapshot, diff, apply, adopt, drift',
   trash: 'Deleted objects that can be restored',
   policy: 'The rules for schema changes',

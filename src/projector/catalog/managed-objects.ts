@@ -27,6 +27,7 @@ import {
   HAS_ROW_SECURITY,
   POLICY_ID,
   POLICY_TAIL,
+  JOIN_USED_TYPE,
   RELATION_CATALOG,
   ROW_SECURITY_TAIL,
 } from '../ddl/object-sql.js';
@@ -34,7 +35,7 @@ import { type Sql, ownSchemaOid, sql, integer, join, literal } from '../ddl/sql.
 import { HAS_TABLE_OPTIONS, TABLE_OPTIONS_TAIL } from '../ddl/table-options.js';
 import { PREPARED_NAME } from '../online/copy.js';
 import { readPrivileges } from './privileges.js';
-import { readSequences } from './sequences.js';
+import { readSequences, readTypes } from './types-and-sequences.js';
 import { lockViews, readViews } from './views.js';
 
 /* Reads functions, procedures and aggregates with everything that restores them after they were dropped. */
@@ -92,7 +93,11 @@ const USES = sql`
     FROM pg_catalog.pg_depend d
     JOIN LATERAL (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p WHERE p.oid = d.refobjid) u ON true
     JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace
-   WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid`;
+   WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid
+  UNION SELECT 'pg_type', un.oid, un.nspname, ut.typname::text, NULL, false
+    FROM (SELECT d.refclassid, d.refobjid FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid
+          UNION SELECT 'pg_catalog.pg_type'::regclass::oid, s.type FROM pg_catalog.pg_aggregate g, LATERAL (VALUES (g.aggtranstype), (g.aggmtranstype)) AS s (type)
+           WHERE g.aggfnoid = p.oid) d ${JOIN_USED_TYPE}`;
 
 /**
  * Selects functions, procedures and aggregates. $1 is the managed schema, $2 the ids or null for all. The functions of
@@ -157,7 +162,9 @@ const usesOnTable = (catalog: CommentedCatalog, oid: Sql, table: Sql): Sql => sq
   UNION SELECT 'pg_proc', un.oid, un.nspname, u.id, NULL, false
     FROM (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid
            WHERE d.classid = ${regclass(catalog)} AND d.objid = ${oid} AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid) u
-    JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace) u)`;
+    JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace
+  UNION SELECT 'pg_type', un.oid, un.nspname, ut.typname::text, NULL, false
+    FROM pg_catalog.pg_depend d ${JOIN_USED_TYPE} WHERE d.classid = ${regclass(catalog)} AND d.objid = ${oid}) u)`;
 
 const regclass = (catalog: CommentedCatalog): Sql => sql`${literal(`pg_catalog.${catalog}`)}::regclass::oid`;
 
@@ -384,6 +391,7 @@ const READERS: Readonly<
   privileges: readPrivileges,
   table_options: readTableOptions,
   pg_sequence: readSequences,
+  pg_type: readTypes,
 };
 
 const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>
@@ -406,7 +414,7 @@ export async function readObjects(
 
 /**
  * Prevents other sessions from changing or dropping the views, and from dropping the triggers, policies, rules and
- * sequences, until the transaction ends. PostgreSQL has no lock that would do the same for functions and statistics objects.
+ * sequences, until the transaction ends. PostgreSQL has no lock that would do the same for functions, types and statistics objects.
  */
 export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
   lockViews(client, schema, [
@@ -429,7 +437,8 @@ function usesIn(catalog: ObjectCatalog, index: number): Sql {
 
 /** Returns functions, types and other objects except relations that objects use. */
 const NEEDED: Sql = sql`
-SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, u.routine
+SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, u.routine,
+  coalesce(e.typname, (SELECT r.typname FROM pg_catalog.pg_range m JOIN pg_catalog.pg_type r ON r.oid = m.rngtypid WHERE m.rngmultitypid = t.oid), t.typname)::text AS type
   FROM (${join(
     catalogsWithUses.map((catalog, index) => usesIn(catalog, index + 2)),
     sql` UNION ALL`,
@@ -452,6 +461,8 @@ interface NeededObject {
   name: string | null;
   /** The id of this object if it is a function or procedure. */
   routine: string | null;
+  /** The name of this object if it is a type. An array has the name of its element type. */
+  type: string | null;
 }
 
 export async function readNeededObjects(

@@ -5,7 +5,7 @@ import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } fr
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';
-import { ROUTINE_ID, IS_RULE, RELATION_CATALOG, RULE_ID } from '../ddl/object-sql.js';
+import { ROUTINE_ID, IS_RULE, JOIN_USED_TYPE, RELATION_CATALOG, RULE_ID } from '../ddl/object-sql.js';
 import { isLocked } from '../../postgres/errors.js';
 
 const NAME = sql`pg_catalog.format('%I.%I', n.nspname, c.relname)`;
@@ -97,7 +97,14 @@ SELECT c.relname::text AS id, c.relkind::text AS kind,
               AND d.refclassid = 'pg_catalog.pg_proc'::regclass::oid
              JOIN LATERAL (SELECT p.pronamespace, ${ROUTINE_ID} AS id FROM pg_catalog.pg_proc p WHERE p.oid = d.refobjid) u ON true
              JOIN pg_catalog.pg_namespace un ON un.oid = u.pronamespace
-            WHERE r.ev_class = c.oid) u) AS uses,
+            WHERE r.ev_class = c.oid
+            UNION SELECT 'pg_type', un.nspname::text, ut.typname::text, NULL, ${RULE}
+             FROM pg_catalog.pg_rewrite r
+             JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND d.objid = r.oid ${JOIN_USED_TYPE}
+            WHERE r.ev_class = c.oid
+            UNION SELECT 'pg_type', un.nspname::text, ut.typname::text, NULL, NULL
+             FROM pg_catalog.pg_depend d ${JOIN_USED_TYPE}
+            WHERE d.classid = 'pg_catalog.pg_class'::regclass::oid AND d.objid = c.oid) u) AS uses,
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.classid = 'pg_catalog.pg_class'::regclass::oid AND e.objid = c.oid AND e.deptype = 'e') AS extension
 FROM pg_catalog.pg_class c

@@ -13,6 +13,7 @@ import {
   join,
   literal,
   scratch,
+  attributeType,
   collationName,
   constraintDefinition,
   expression,
@@ -20,6 +21,7 @@ import {
 } from './sql.js';
 import { tableOf } from './keys-and-indexes.js';
 import { SEQUENCE_TAIL } from './object-sql.js';
+import { type TypeParts, attributeChanges, labelChanges } from '../../schema/sql-text/types-and-sequences.js';
 import { renderAllOptions, sequenceOptions, alterSequence } from './sequence.js';
 
 /* CREATE COLLATION. PostgreSQL cannot alter the definition of a collation. */
@@ -100,20 +102,100 @@ const checkOf = ({ name, definition }: Check): Sql =>
   sql`CONSTRAINT ${ident(name)} ${constraintDefinition(definition)}`;
 
 /**
- * Returns statements that change a domain, each with a final semicolon. The base type and the collation do not change.
+ * Returns statements that change a domain. The base type and the collation do not change.
+ * @param isExact false if someone may have changed the domain by hand
  */
-export function alterDomain(old: Domain, now: Domain, name: Sql): Sql[] {
+export function alterDomain(old: Domain, now: Domain, name: Sql, { isExact = false } = {}): Sql[] {
   const changes: Sql[] = [];
   if (old.default !== now.default) {
     changes.push(now.default === undefined ? sql`DROP DEFAULT` : sql`SET DEFAULT ${expression(now.default)}`);
   }
   if (old.not_null !== now.not_null) changes.push(now.not_null === true ? sql`SET NOT NULL` : sql`DROP NOT NULL`);
-  const [before, after] = [old.checks ?? [], now.checks ?? []];
+  changes.push(...checkChanges(old.checks ?? [], now.checks ?? [], isExact));
+  return changes.map((change) => sql`ALTER DOMAIN ${name} ${change}`);
+}
+
+function checkChanges(before: readonly Check[], after: readonly Check[], isExact: boolean): Sql[] {
   const isIn = (checks: readonly Check[]) => (check: Check) => checks.some((each) => jsonEqual(check, each));
   const [oldOnly, newOnly] = [before.filter((each) => !isIn(after)(each)), after.filter((each) => !isIn(before)(each))];
-  for (const check of [...oldOnly, ...newOnly]) changes.push(sql`DROP CONSTRAINT IF EXISTS ${ident(check.name)}`);
-  changes.push(...newOnly.map((check) => sql`ADD ${checkOf(check)}`));
-  return changes.map((change) => sql`ALTER DOMAIN ${name} ${change};`);
+  const dropped = new Set([...oldOnly, ...(isExact ? [] : newOnly)].map((check) => check.name));
+  return [
+    ...[...dropped].map((name) => sql`DROP CONSTRAINT IF EXISTS ${ident(name)}`),
+    ...newOnly.map((check) => sql`ADD ${checkOf(check)}`),
+  ];
+}
+
+/* Changes a type that is an object of its own. */
+
+interface TypeChange {
+  text: Sql;
+  summary: string;
+  /** True if PostgreSQL reads the rows of all tables that use the type. Existing values may then prevent the change. */
+  isChecked?: boolean;
+  /** True if values of an attribute are lost. */
+  losesData?: boolean;
+  /** True if PostgreSQL allows the use of a label only after the commit. */
+  addsLabel?: boolean;
+}
+
+/** Returns the changes of a type that `isReplaceableType` accepts. */
+export function alterType(
+  name: Sql,
+  { name: label, old, now }: { name: string; old: TypeParts; now: TypeParts },
+): TypeChange[] {
+  if (old.form === 'enum' && now.form === 'enum')
+    return changeLabels(name, label, labelChanges(old.labels, now.labels));
+  if (old.form === 'domain' && now.form === 'domain')
+    return alterDomain(old.domain, now.domain, name, { isExact: true }).map((text) => ({
+      text,
+      summary: `change domain ${label}`,
+      isChecked: /^ALTER DOMAIN .* (?:ADD CONSTRAINT|SET NOT NULL)/s.test(text),
+    }));
+  if (old.form === 'composite' && now.form === 'composite')
+    return changeAttributes(name, label, attributeChanges(old, now));
+  return [];
+}
+
+function changeLabels(name: Sql, type: string, changes: ReturnType<typeof labelChanges>): TypeChange[] {
+  if (changes === null) return [];
+  return [
+    ...changes.renamed.map(([from, to]) => ({
+      text: sql`ALTER TYPE ${name} RENAME VALUE ${literal(from)} TO ${literal(to)}`,
+      summary: `rename label ${from} of ${type} to ${to}`,
+    })),
+    ...changes.added.map(([label, before]) => ({
+      text: sql`ALTER TYPE ${name} ADD VALUE ${literal(label)}${before === undefined ? sql`` : sql` BEFORE ${literal(before)}`}`,
+      summary: `add label ${label} to ${type}`,
+      addsLabel: true,
+    })),
+  ];
+}
+
+function changeAttributes(name: Sql, type: string, changes: ReturnType<typeof attributeChanges>): TypeChange[] {
+  if (changes === null) return [];
+  const alter = (action: Sql): Sql => sql`ALTER TYPE ${name} ${action}`;
+  return [
+    ...changes.dropped.map((each) => ({
+      text: alter(sql`DROP ATTRIBUTE ${ident(each.name)}`),
+      summary: `drop attribute ${each.name} of ${type}`,
+      losesData: true,
+    })),
+    ...changes.changed.map((each) => ({
+      text: alter(sql`ALTER ATTRIBUTE ${ident(each.name)} TYPE ${attributeType(each.type)}`),
+      summary: `change the type of attribute ${each.name} of ${type}`,
+    })),
+    ...changes.added.map((each) => ({
+      text: alter(sql`ADD ATTRIBUTE ${ident(each.name)} ${attributeType(each.type)}`),
+      summary: `add attribute ${each.name} to ${type}`,
+    })),
+  ];
+}
+
+/** Returns the definition of a type in the needs of a table. Undefined for other needs. */
+export function definitionOfNeed(need: Need): string | undefined {
+  const name = ident(need.name);
+  if (need.kind === 'enum') return sql`CREATE TYPE ${name} AS ENUM (${join(need.labels.map(literal), sql`, `)})`;
+  return need.kind === 'domain' ? createDomain(name, need) : undefined;
 }
 
 /* Changes a type or sequence in use to its new definition. */
@@ -127,7 +209,7 @@ export function changeNeed(need: Need, name: Sql, old: Need | undefined): Sql[] 
     case 'enum':
       return old?.kind === 'enum' ? newLabels(old.labels, need.labels, name) : [];
     case 'domain':
-      return old?.kind === 'domain' ? alterDomain(old, need, name) : [];
+      return old?.kind === 'domain' ? alterDomain(old, need, name).map((change) => sql`${change};`) : [];
     case 'sequence':
       return old?.kind === 'sequence' ? newOptions(renderAllOptions(old), renderAllOptions(need), name) : [];
     default:

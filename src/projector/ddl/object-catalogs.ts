@@ -17,10 +17,13 @@ import {
   STATISTICS_TAIL,
   IS_OBJECT,
   IS_OWN_SEQUENCE,
+  IS_OWN_TYPE,
   SEQUENCES_FROM,
   SEQUENCE_TAIL,
   TRIGGER_ID,
   TRIGGER_QUERY,
+  TYPES_FROM,
+  TYPE_TAIL,
 } from './object-sql.js';
 import { type Sql, join, literal, sql } from './sql.js';
 import { HAS_TABLE_OPTIONS, TABLE_OPTIONS_TAIL } from './table-options.js';
@@ -137,6 +140,15 @@ export const OBJECT_CATALOGS: Readonly<Record<ObjectCatalog, CatalogRows>> = {
     relation: sql`c.relname`,
     owner: sql`c.relowner`,
     depender: null,
+  },
+  pg_type: {
+    from: TYPES_FROM,
+    where: IS_OWN_TYPE,
+    id: sql`t.typname`,
+    printed: TYPE_TAIL,
+    relation: sql`t.typname`,
+    owner: sql`t.typowner`,
+    depender: { catalog: 'pg_type', oid: sql`t.oid` },
   },
 };
 

@@ -114,7 +114,61 @@ export const SEQUENCE_TAIL: Sql = sql`pg_catalog.format(
 /**
  * SQL for the catalog in which a relation `uc` is found, by its name in KINDS. Sequences are objects of their own kind.
  */
-export const RELATION_CATALOG: Sql = sql`CASE uc.relkind WHEN 'S'::"char" THEN 'pg_sequence' ELSE 'pg_class' END`;
+export const RELATION_CATALOG: Sql = sql`CASE uc.relkind WHEN 'S'::"char" THEN 'pg_sequence' WHEN 'c'::"char" THEN 'pg_type' ELSE 'pg_class' END`;
+
+/* Expressions for queries about a type `t` of pg_type and its namespace `n`. */
+
+export const TYPES_FROM: Sql = sql`pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace`;
+
+/** SQL condition: an enum, a domain, a range type, or a composite type that is not the row type of a relation. */
+const isOwnType = (letter: Sql, relation: Sql): Sql => sql`(${letter} IN ('e', 'd', 'r')
+    OR (${letter} = 'c' AND EXISTS (SELECT FROM pg_catalog.pg_class own WHERE own.oid = ${relation} AND own.relkind = 'c')))`;
+
+export const IS_OWN_TYPE: Sql = isOwnType(sql`t.typtype`, sql`t.typrelid`);
+
+const LABELS = sql`coalesce((SELECT pg_catalog.string_agg(pg_catalog.quote_literal(l.enumlabel), ', ' ORDER BY l.enumsortorder)
+    FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid), '')`;
+
+/** SQL for COLLATE. Null for the collation of the type itself. */
+const collate = (collation: Sql, type: Sql): Sql => sql`(SELECT 'COLLATE ' || ${collation}::regcollation::text
+    FROM pg_catalog.pg_type ct WHERE ct.oid = ${type} AND ${collation} NOT IN (0::oid, ct.typcollation))`;
+
+const DOMAIN_CHECKS = sql`(SELECT pg_catalog.string_agg(pg_catalog.format('CONSTRAINT %I %s', k.conname, pg_catalog.pg_get_constraintdef(k.oid)), ' ' ORDER BY k.conname COLLATE "C")
+    FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid AND k.contype = 'c')`;
+
+const ATTRIBUTES = sql`coalesce((SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', pg_catalog.quote_ident(a.attname),
+      pg_catalog.format_type(a.atttypid, a.atttypmod), ${collate(sql`a.attcollation`, sql`a.atttypid`)}), ', ' ORDER BY a.attnum)
+    FROM pg_catalog.pg_attribute a WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped), '')`;
+
+const RANGE_OPTIONS = sql`(SELECT pg_catalog.concat_ws(', ', 'SUBTYPE = ' || pg_catalog.format_type(r.rngsubtype, NULL),
+      CASE WHEN NOT o.opcdefault THEN pg_catalog.format('SUBTYPE_OPCLASS = %I', o.opcname) END,
+      (SELECT 'COLLATION = ' || r.rngcollation::regcollation::text FROM pg_catalog.pg_type ct
+        WHERE ct.oid = r.rngsubtype AND r.rngcollation NOT IN (0::oid, ct.typcollation)),
+      CASE WHEN r.rngcanonical <> 0::oid THEN 'CANONICAL = ' || r.rngcanonical::regproc::text END,
+      CASE WHEN r.rngsubdiff <> 0::oid THEN 'SUBTYPE_DIFF = ' || r.rngsubdiff::regproc::text END,
+      (SELECT pg_catalog.format('MULTIRANGE_TYPE_NAME = %I', m.typname) FROM pg_catalog.pg_type m
+        WHERE m.oid = r.rngmultitypid AND m.typname::text <> CASE WHEN t.typname::text ~ 'range'::text
+          THEN pg_catalog.regexp_replace(t.typname::text, 'range'::text, 'multirange'::text) ELSE t.typname::text || '_multirange' END))
+    FROM pg_catalog.pg_range r JOIN pg_catalog.pg_opclass o ON o.oid = r.rngsubopc WHERE r.rngtypid = t.oid)`;
+
+/** SQL for the definition of a type after its name. */
+export const TYPE_TAIL: Sql = sql`CASE t.typtype
+    WHEN 'e' THEN pg_catalog.format('AS ENUM (%s)', ${LABELS})
+    WHEN 'd' THEN pg_catalog.concat_ws(' ', 'AS', pg_catalog.format_type(t.typbasetype, t.typtypmod), ${collate(sql`t.typcollation`, sql`t.typbasetype`)},
+      'DEFAULT ' || pg_catalog.pg_get_expr(t.typdefaultbin, 0), CASE WHEN t.typnotnull THEN 'NOT NULL' END, ${DOMAIN_CHECKS})
+    WHEN 'c' THEN pg_catalog.format('AS (%s)', ${ATTRIBUTES})
+    ELSE pg_catalog.format('AS RANGE (%s)', ${RANGE_OPTIONS}) END`;
+
+/**
+ * SQL that joins the type `ut` and its namespace `un` to rows `d` of pg_depend. An array counts as its element type, and a
+ * multirange as its range type.
+ */
+export const JOIN_USED_TYPE: Sql = sql`
+    JOIN pg_catalog.pg_type rt ON d.refclassid = 'pg_catalog.pg_type'::regclass::oid AND rt.oid = d.refobjid
+    JOIN pg_catalog.pg_type ut ON ut.oid = coalesce((SELECT r.rngtypid FROM pg_catalog.pg_range r WHERE r.rngmultitypid = rt.oid),
+      (SELECT e.oid FROM pg_catalog.pg_type e WHERE e.oid = rt.typelem AND e.typarray = rt.oid), rt.oid)
+      AND ${isOwnType(sql`ut.typtype`, sql`ut.typrelid`)}
+    JOIN pg_catalog.pg_namespace un ON un.oid = ut.typnamespace`;
 
 /* Expressions for queries about a function, procedure or aggregate `p` of pg_proc and its namespace `n`. */
 

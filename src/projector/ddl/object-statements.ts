@@ -10,19 +10,24 @@ import {
   isFreeOnTable,
   isOnTable,
   isSequence,
+  isType,
   kindWithLabel,
   objectLabel,
   objectNameParts,
 } from '../../schema/model/objects.js';
+import { TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type State, collectionAt, getObject, getTarget } from '../../schema/model/state.js';
+import { extensionsWith } from '../../schema/sql-text/allowed-names.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { collectionOfObject, tableOf } from '../../schema/sql-text/object-table.js';
 import type { CatalogObject } from './catalog-object.js';
+import { alterType } from './needs.js';
 import { alterSequence, renderAllOptions } from './sequence.js';
 import {
   type Sql,
   createOnTable,
+  creationWords,
   ident,
   indexDefinition,
   kindSql,
@@ -146,6 +151,8 @@ export interface Creation {
   /** The object before the batch if it stays and gets a new definition. Otherwise null. */
   replaces: SchemaObject | null;
   index: number;
+  /** For a type, the collections with columns of it. */
+  tables?: readonly string[];
 }
 
 export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
@@ -163,6 +170,7 @@ export function createStatements(
   changed: ReadonlySet<string>,
 ): Statement[] {
   if (creation.object.kind === 'privileges') return grantStatements(schema, creation);
+  if (isType(creation.object) && creation.replaces !== null) return typeStatements(schema, creation, creation.replaces);
   if (creation.object.kind !== 'table_options') return creationStatements({ schema, owner }, creation);
   const { object, isNew, replaces: before, index } = creation;
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
@@ -197,6 +205,7 @@ function creationStatements({ schema, owner }: ObjectTarget, creation: Creation)
     creationLock(creation),
   );
   return [
+    ...extensionStatements(creation, statement),
     ...createFor(owner, { schema, creation, create, statement }),
     ...kept.restoring.map(restore),
     ...enableAfterCreation(schema, creation, statement),
@@ -241,6 +250,49 @@ const RESTORES_OWNER = /^ALTER .* OWNER TO (?:"(?:[^"]|"")+"|\w+)$/s;
 export const setOwner = (schema: string, object: ObjectName, owner: string): Sql =>
   sql`ALTER ${kindSql(object.kind)} ${objectSql(schema, object)} OWNER TO ${ident(owner)}`;
 
+/** Returns the changes of a type that stays. PostgreSQL reads the rows of its tables for a new rule of a domain. */
+function typeStatements(
+  schema: string,
+  { object, index, isNew, tables = [] }: Creation,
+  old: SchemaObject,
+): Statement[] {
+  const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
+  return [
+    ...typeChanges(schema, old, object).map((each) => ({
+      ...statement(each.text, each.summary),
+      ...(each.isChecked === true && {
+        lock: 'SHARE' as const,
+        locks: tables.map((table) => ({ table, lock: 'SHARE' as const })),
+        may_fail: true,
+        lock_entries: 20,
+      }),
+      loses_data: each.losesData === true && tables.length > 0,
+      ...(each.addsLabel === true && { commit: 'before it is used' as const }),
+    })),
+    ...describe(schema, [old, object], statement),
+  ];
+}
+
+function typeChanges(schema: string, before: SchemaObject, after: SchemaObject): ReturnType<typeof alterType> {
+  const [old, now] = [parseDefinition(before.definition), parseDefinition(after.definition)];
+  if (typeof old === 'string' || typeof now === 'string' || old.type === null || now.type === null) return [];
+  return alterType(qualified(schema, after.id), { name: after.id, old: old.type, now: now.type });
+}
+
+/** Returns the statements that install the trusted extensions whose types a new type uses. */
+function extensionStatements({ object, isNew }: Creation, statement: MakeStatement): Statement[] {
+  const parsed = isNew && isType(object) ? parseDefinition(object.definition) : '';
+  const types = typeof parsed === 'string' ? [] : (parsed.type?.types ?? []);
+  const extensions = new Set(types.flatMap(({ name }) => extensionsWith('types', name)));
+  return [...extensions]
+    .filter((name) => TRUSTED_EXTENSIONS.has(name))
+    .map((name) => ({
+      ...statement(sql`CREATE EXTENSION IF NOT EXISTS ${ident(name)}`, `ensure that extension ${name} exists`),
+      object: { kind: 'extension', name, table: null },
+      ensures: 'object' as const,
+    }));
+}
+
 function creationLock({ object, replaces }: Creation): LockedTable['lock'] | undefined {
   if (object.kind === 'trigger') return 'SHARE ROW EXCLUSIVE';
   if (object.kind === 'statistics') return 'SHARE UPDATE EXCLUSIVE';
@@ -261,9 +313,9 @@ function creationSql(schema: string, { object, known, isChanged, replaces }: Cre
     return createOnTable(definition, isFreeOnTable(object) ? name : ident(own), qualified(schema, table));
   if (replaces !== null) return replacingSql(name, object);
   if (isChanged || known === undefined)
-    return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(object.definition)}`;
+    return sql`CREATE ${creationWords(object.definition)} ${name}${objectTail(object.definition)}`;
   const data = known.populated ? sql`` : sql` WITH NO DATA`;
-  return sql`CREATE ${kindSql(object.kind)} ${name}${objectTail(known.definition)}${data}`;
+  return sql`CREATE ${creationWords(known.definition)} ${name}${objectTail(known.definition)}${data}`;
 }
 
 const replacingSql = (name: Sql, { kind, definition }: SchemaObject): Sql =>

@@ -1,12 +1,26 @@
 /* Finds what objects use: tables, columns, views and functions. */
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
-import { type LogEvent, type NewEvent, isAdopted } from '../../schema/model/events.js';
-import { type SchemaObject, TARGETS, isRoutine, objectKey, objectNameParts } from '../../schema/model/objects.js';
-import { objectsInOrder, withPartitions } from '../../schema/model/order.js';
-import { type State, collectionAt, getField } from '../../schema/model/state.js';
-import { parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { type LogEvent, type NewEvent, type ObjectEvent, isAdopted } from '../../schema/model/events.js';
+import {
+  type ObjectKind,
+  type ObjectName,
+  type SchemaObject,
+  TARGETS,
+  isRoutine,
+  isType,
+  objectKey,
+  objectLabel,
+  objectNameParts,
+} from '../../schema/model/objects.js';
+import { collectionsNeeding, needsOfNode, objectsInOrder, withPartitions } from '../../schema/model/order.js';
+import { type CollectionNode, type State, collectionAt, getField, getObject } from '../../schema/model/state.js';
+import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { usersOfType } from '../../schema/sql-text/object-table.js';
+import { type TypeParts, attributeChanges, labelChanges } from '../../schema/sql-text/types-and-sequences.js';
+import type { Problem } from '../../kernel/problem.js';
 import type { ObjectFacts, ObjectUse } from './catalog-object.js';
+import { definitionOfNeed } from './needs.js';
 
 export interface ResolvedUse extends ObjectUse {
   /** The managed collection of the relation. Undefined for a view and for an unmanaged table. */
@@ -73,6 +87,7 @@ export function parseUses({ kind, id, definition }: SchemaObject, schema: string
       // They may affect a policy or a rule.
       isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
     })),
+    ...[...parsed.relations, ...(parsed.type?.types ?? [])].map((each) => use('pg_type', each.schema, each.name)),
     ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
   ];
 }
@@ -143,3 +158,145 @@ function columnAlteration(paths: readonly string[], column: string | null, befor
 
 const isGenerated = (state: State, collection: string, field: string): boolean =>
   getField(state, collection, field)?.schema?.generation_expression != null;
+
+/* Changes of types that columns use. */
+
+/** The events about each object, keyed by the object's key before the batch. */
+export interface ChangedObjects {
+  created: Map<string, IndexedEvent>;
+  deleted: Map<string, IndexedEvent>;
+  renamed: Map<string, IndexedEvent & { to: string }>;
+  /** Events with a new definition for which the object must be dropped first. */
+  defined: Map<string, IndexedEvent>;
+  /** Events with a new definition that PostgreSQL can replace in place. */
+  replaced: Map<string, IndexedEvent>;
+  /** Events with new comments or indexes. */
+  described: Map<string, IndexedEvent>;
+}
+
+/** An event with its index in the batch. */
+export interface IndexedEvent {
+  event: ObjectEvent;
+  index: number;
+}
+
+export const objectOf = ({ objects }: State, key: string): SchemaObject => {
+  const node = objects.get(key);
+  if (node === undefined) throw new Error(`objects: ${JSON.stringify(key)} does not exist`);
+  return node.object;
+};
+
+export function nameOfKey(key: string): ObjectName {
+  const [kind = '', id = ''] = key.split('\0');
+  return { kind: kind as ObjectKind, id };
+}
+
+/** True for a sequence or a type that tables need. It is dropped only after the tables have changed. */
+export const isNeeded = (state: State, key: string): boolean => collectionsNeeding(state, nameOfKey(key)).length > 0;
+
+/**
+ * PostgreSQL cannot drop a type while columns use it, so a type that must be created again, for example without a label,
+ * must have no columns. The definitions of columns would keep the former name of a renamed type.
+ */
+export function rejectUsedTypes(
+  { before, after }: Record<'before' | 'after', State>,
+  { created, defined, deleted, renamed, replaced }: ChangedObjects,
+  affected: ReadonlyMap<string, number>,
+): Problem[] {
+  const reject = (key: string, state: State, reason: string): Problem[] => {
+    const { kind, id } = nameOfKey(key);
+    const users = isType({ kind }) ? usersOfType(state, id) : [];
+    const [first] = users;
+    if (first === undefined) return [];
+    const names = users.map(({ collection, field }) =>
+      field === null
+        ? `a domain of ${JSON.stringify(collection)}`
+        : `${JSON.stringify(collection)}.${JSON.stringify(field)}`,
+    );
+    const shown =
+      names.length > SHOWN_USERS ? [...names.slice(0, SHOWN_USERS), `${names.length - SHOWN_USERS} more`] : names;
+    const message = `${objectLabel({ kind, id })} ${reason} while columns use it: ${shown.join(', ')}. Keep it as it is, or delete these columns first`;
+    return [{ code: 'IN_USE', message, object: { kind, id }, collection: first.collection }];
+  };
+  const again = [...affected.keys()].filter((key) => !deleted.has(key));
+  return [
+    ...[...deleted.keys()]
+      .filter((key) => !isNeeded(after, key))
+      .flatMap((key) => reject(key, after, 'cannot be deleted')),
+    ...[...renamed.keys()].flatMap((key) => reject(key, before, 'cannot be renamed')),
+    ...[...new Set([...defined.keys(), ...again])].flatMap((key) =>
+      [...reject(key, before, CANNOT_CHANGE), ...reject(key, after, CANNOT_CHANGE)].slice(0, 1),
+    ),
+    ...[...replaced.keys()]
+      .filter((key) => changesAttributeTypes(objectOf(before, key), after))
+      .flatMap((key) => reject(key, before, 'cannot get an attribute with another type')),
+    ...[...replaced.keys()].flatMap((key) => rejectUsedLabels(objectOf(before, key), after)),
+    ...[...created.keys()]
+      .filter((key) => !canReplaceNeed(before, objectOf(after, key)))
+      .flatMap(createDifferentNeedProblem),
+  ];
+}
+
+const SHOWN_USERS = 10;
+
+/** PostgreSQL cannot remove or reorder labels, reorder attributes, or change a base type or a range. */
+const CANNOT_CHANGE = 'cannot change in this way, because PostgreSQL must create it again, which is not possible';
+
+interface TypeSides {
+  old: TypeParts;
+  now: TypeParts;
+}
+
+/** Returns the parts of a type before and after the change. Null for other objects. */
+function typeSides(old: SchemaObject, after: State): TypeSides | null {
+  const [from, to] = [old, getObject(after, old)].map((each) => parseDefinition(each?.definition ?? ''));
+  if (typeof from !== 'object' || typeof to !== 'object' || from.type === null || to.type === null) return null;
+  return { old: from.type, now: to.type };
+}
+
+function changesAttributeTypes(old: SchemaObject, after: State): boolean {
+  const sides = typeSides(old, after);
+  if (sides?.old.form !== 'composite' || sides.now.form !== 'composite') return false;
+  return (attributeChanges(sides.old, sides.now)?.changed.length ?? 0) > 0;
+}
+
+/** The definitions of tables would keep the former name of a renamed label. */
+function rejectUsedLabels(old: SchemaObject, after: State): Problem[] {
+  const sides = typeSides(old, after);
+  if (sides?.old.form !== 'enum' || sides.now.form !== 'enum') return [];
+  const renamed = labelChanges(sides.old.labels, sides.now.labels)?.renamed ?? [];
+  const users = new Set(renamed.length === 0 ? [] : usersOfType(after, old.id).map(({ collection }) => collection));
+  return renamed.flatMap(([label]): Problem[] => {
+    const collection = [...users].find((each) => namesLabel(after.collections.get(each), label));
+    if (collection === undefined) return [];
+    const message = `label ${JSON.stringify(label)} of ${objectLabel(old)} cannot be renamed while a default or another definition of ${JSON.stringify(collection)} names it. Change both in the same change`;
+    return [{ code: 'IN_USE', message, object: { kind: old.kind, id: old.id }, collection }];
+  });
+}
+
+function namesLabel(node: CollectionNode | undefined, label: string): boolean {
+  if (node === undefined) return false;
+  const texts = JSON.stringify([node.collection.schema, ...[...node.fields.values()].map(({ schema }) => schema)]);
+  const quoted = JSON.stringify(label.replaceAll("'", "''")).slice(1, -1);
+  return texts.includes(`'${quoted}'`) || texts.includes(`"default_value":${JSON.stringify(label)}`);
+}
+
+/** Returns the definition of a type in the needs of tables. Undefined if no table needs it. */
+export function definitionInNeeds(state: State, object: ObjectName): string | undefined {
+  const [collection] = isType(object) ? collectionsNeeding(state, object) : [];
+  const need = needsOfNode(state.collections.get(collection ?? '')).find(
+    (each) => (each.kind === 'enum' || each.kind === 'domain') && each.schema === undefined && each.name === object.id,
+  );
+  return need && definitionOfNeed(need);
+}
+
+function canReplaceNeed(before: State, object: SchemaObject): boolean {
+  const existing = definitionInNeeds(before, object);
+  return existing === undefined || canReplace(existing, object.definition);
+}
+
+const createDifferentNeedProblem = (key: string): Problem => {
+  const { kind, id } = nameOfKey(key);
+  const message = `${objectLabel({ kind, id })} differs from the definition in extras.needs of the collections that use it, and PostgreSQL cannot change one to the other. Use the definition of extras.needs`;
+  return { code: 'INVALID_PAYLOAD', message, object: { kind, id } };
+};

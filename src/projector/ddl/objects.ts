@@ -8,11 +8,11 @@ import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type ObjectEvent, isAdopted, isConsequence } from '../../schema/model/events.js';
 import {
   KINDS,
-  type ObjectKind,
   type ObjectName,
   type SchemaObject,
   isRenamedWithTable,
   isSequence,
+  isType,
   objectKey,
   objectLabel,
   objectNameParts,
@@ -31,6 +31,7 @@ import {
   locateTable,
 } from '../../schema/model/state.js';
 import { canReplace } from '../../schema/sql-text/object-definition.js';
+import { usersOfType } from '../../schema/sql-text/object-table.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
@@ -47,7 +48,20 @@ import {
   revokeStatements,
   withTableLock,
 } from './object-statements.js';
-import { type ResolvedUse, type Uses, alterations, overloadsByName, parseUses, usesBefore } from './object-uses.js';
+import {
+  type ChangedObjects,
+  type ResolvedUse,
+  type Uses,
+  alterations,
+  definitionInNeeds,
+  isNeeded,
+  nameOfKey,
+  objectOf,
+  overloadsByName,
+  parseUses,
+  rejectUsedTypes,
+  usesBefore,
+} from './object-uses.js';
 import type { Statement } from './step.js';
 
 export interface ObjectChange {
@@ -72,25 +86,6 @@ export interface ObjectPlan {
 
 const NOTHING: ObjectPlan = { first: [], last: [], problems: [] };
 
-/** The events about each object, keyed by the object's key before the batch. */
-interface ChangedObjects {
-  created: Map<string, IndexedEvent>;
-  deleted: Map<string, IndexedEvent>;
-  renamed: Map<string, IndexedEvent & { to: string }>;
-  /** Events with a new definition for which the object must be dropped first. */
-  defined: Map<string, IndexedEvent>;
-  /** Events with a new definition that PostgreSQL can replace in place. */
-  replaced: Map<string, IndexedEvent>;
-  /** Events with new comments or indexes. */
-  described: Map<string, IndexedEvent>;
-}
-
-/** An event with its index in the batch. */
-interface IndexedEvent {
-  event: ObjectEvent;
-  index: number;
-}
-
 export function planObjects(change: ObjectChange): ObjectPlan {
   const { before, after, events } = change;
   if (before.objects.isEmpty() && after.objects.isEmpty()) return NOTHING;
@@ -103,6 +98,8 @@ export function planObjects(change: ObjectChange): ObjectPlan {
     ...rejectNeededRenames(change, changed),
   ];
   if (gone.length > 0) return { ...NOTHING, problems: gone };
+  const used = rejectUsedTypes(change, changed, affected);
+  if (used.length > 0) return { ...NOTHING, problems: used };
   for (const key of affected.keys()) moveEntry(changed.replaced, changed.defined, key);
   const kept = [...affected.keys()].filter((key) => !changed.defined.has(key) && !changed.deleted.has(key));
   const renamed = events.some(({ type }) => type.endsWith('.renamed'));
@@ -126,11 +123,13 @@ export function planObjects(change: ObjectChange): ObjectPlan {
     });
   };
   const create = (creation: Creation): Statement[] => createStatements(change, creation, altered.names);
+  const isLast = (key: string): boolean =>
+    isNeeded(before, key) || (isType(nameOfKey(key)) && changed.deleted.has(key));
   const { early, sequences, others } = splitCreations(after, creationOrder(change, causes, dropped));
   return {
     ...withTableLocks(change, {
       first: [
-        ...dropping.filter((key) => !isNeeded(before, key)).flatMap(drop),
+        ...dropping.filter((key) => !isLast(key)).flatMap(drop),
         ...revokedFirst(change, changed),
         ...[...changed.renamed].flatMap(([key, each]) =>
           dropped.has(key) || isRenamedWithTable(nameOfKey(key), each.to)
@@ -140,7 +139,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
         ...early.flatMap(create),
       ],
       last: [
-        ...dropping.filter((key) => isNeeded(before, key)).flatMap(drop),
+        ...dropping.filter(isLast).flatMap(drop),
         ...sequences.flatMap(create),
         ...others.flatMap(create),
         ...keptSettings(change, changed, altered),
@@ -159,22 +158,19 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   };
 }
 
-/** True for a sequence that tables need. It is dropped only after the tables have changed. */
-const isNeeded = (state: State, key: string): boolean => collectionsNeeding(state, nameOfKey(key)).length > 0;
-
 /**
- * Sequences precede tables that need them, and all other objects, whose definitions may use them where the parser finds no
+ * Types precede all tables. Sequences precede tables that need them, and all other objects, whose definitions may use them where the parser finds no
  * name: `nextval('numbers')`.
  */
 function splitCreations(
   after: State,
   creations: readonly Creation[],
 ): Record<'early' | 'sequences' | 'others', Creation[]> {
-  const isEarly = ({ object }: Creation): boolean => collectionsNeeding(after, object).length > 0;
+  const isEarly = ({ object }: Creation): boolean => isType(object) || collectionsNeeding(after, object).length > 0;
   return {
     early: creations.filter(isEarly),
     sequences: creations.filter((each) => isSequence(each.object) && !isEarly(each)),
-    others: creations.filter(({ object }) => !isSequence(object)),
+    others: creations.filter(({ object }) => !isSequence(object) && !isType(object)),
   };
 }
 
@@ -244,12 +240,6 @@ function moveEntry<V>(from: Map<string, V>, to: Map<string, V>, key: string): vo
   to.set(key, value);
 }
 
-const objectOf = ({ objects }: State, key: string): SchemaObject => {
-  const node = objects.get(key);
-  if (node === undefined) throw new Error(`objects: ${JSON.stringify(key)} does not exist`);
-  return node.object;
-};
-
 type ObjectUpdate = Extract<ObjectEvent, { type: 'object.updated' }>;
 
 function changesOf({ before, after, events }: ObjectChange): ChangedObjects {
@@ -308,11 +298,6 @@ function usersOf(object: ObjectName, { schema }: ObjectChange, uses: Uses): stri
 /** True if `use` refers to this object. Objects are in the default schema. */
 const isOf = (use: ObjectUse, { kind, id }: ObjectName, schema: string): boolean =>
   use.catalog === KINDS[kind].catalog && use.schema === schema && use.name === id;
-
-function nameOfKey(key: string): ObjectName {
-  const [kind = '', id = ''] = key.split('\0');
-  return { kind: kind as ObjectKind, id };
-}
 
 /**
  * Rejects lost relations and columns, unless the change also changes or deletes the objects that use them, or PostgreSQL
@@ -443,10 +428,18 @@ function sourceOf({ affected, changed }: Causes, key: string): number {
 
 const NEW = { known: undefined, isNew: true, isChanged: true, isSwitched: false, replaces: null };
 
-/** A sequence that tables need exists. It becomes an object, and only its comment is new. */
+/** Returns the collections with columns of a type that changes. */
+const tablesOf = (before: State, replaces: SchemaObject | null): Pick<Creation, 'tables'> =>
+  replaces !== null && isType(replaces)
+    ? { tables: [...new Set(usersOfType(before, replaces.id).map(({ collection }) => collection))] }
+    : {};
+
+/** A sequence or a type that tables need exists. It becomes an object with a comment. */
 function newCreation({ before, after }: ObjectChange, key: string, index: number): Creation {
   const object = objectOf(after, key);
-  return { ...NEW, object, index, replaces: isNeeded(before, key) ? { ...object, comment: null } : null };
+  const definition = definitionInNeeds(before, object) ?? object.definition;
+  const replaces = isNeeded(before, key) ? { ...object, definition, comment: null } : null;
+  return { ...NEW, object, index, replaces, ...tablesOf(before, replaces) };
 }
 
 function creationOrder(change: ObjectChange, { affected, changed }: Causes, dropped: ReadonlySet<string>): Creation[] {
@@ -472,6 +465,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
       isSwitched: objectOf(before, old).enabled !== object.enabled,
       replaces,
       index,
+      ...tablesOf(before, replaces),
     });
   }
   const byUse = new Map([...created].map(([key, { object }]) => [useKey(object), key]));

@@ -1,4 +1,4 @@
-import { changesSchema } from '../../schema/fold/event-schemas.js';
+import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { type LogEvent, type NewEvent, readRestored, isAdopted, isMetaOnly } from '../../schema/model/events.js';
 import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
 import {
@@ -32,6 +32,7 @@ import type { Problem } from '../../kernel/problem.js';
 import { addColumn, addFilledColumn, dropColumn, alterColumn, addIndex, typeChanges } from './alter-column.js';
 import { fillColumn } from './backfill.js';
 import type { TableSchema } from '../../schema/model/model.js';
+import { isType } from '../../schema/model/objects.js';
 import { parentOf } from '../../schema/model/order.js';
 import { needsUnique } from './column.js';
 import { createBareTable } from './create-table.js';
@@ -97,13 +98,46 @@ export function* planBatch(
   }
   const statements = yield* planChanges(changes, replaying?.awaited);
   const after = folding.state();
-  if (!hasTrash) return { statements, after, problems: [] };
+  if (!hasTrash) return { ...planTypes({ before: state, after, events, schema, owner, statements }), after };
   const shared = { position, hasTrash, before: state, after, schema, createdAt, needs };
   statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, events, event, index })));
   if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
   const { first, last, problems } = planObjects({ before: state, after, events, schema, owner, facts });
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
 }
+
+interface ReplayedTypes {
+  before: State;
+  after: State;
+  events: readonly LogEvent[];
+  schema: string;
+  owner: string | null | undefined;
+  statements: readonly Statement[];
+}
+
+/** A replay creates types with the tables that use them, and all other objects at its end. */
+function planTypes({ before, after, events, schema, owner, statements }: ReplayedTypes): Omit<BatchPlan, 'after'> {
+  const onlyTypes = (state: State): State => ({
+    ...state,
+    objects: state.objects.filter(({ object }) => isType(object)),
+  });
+  const [from, to] = [onlyTypes(before), onlyTypes(after)];
+  if (from.objects.isEmpty() && to.objects.isEmpty()) return { statements: [...statements], problems: [] };
+  const isOther = (event: LogEvent): boolean => changesObjects(event) && !isType(event.subject);
+  // The positions of events must stay the same.
+  const own = events.map((event) => (isOther(event) ? withoutEffect(event) : event));
+  const { first, last, problems } = planObjects({
+    before: from,
+    after: to,
+    events: own,
+    schema,
+    owner,
+    facts: undefined,
+  });
+  return { statements: [...first, ...statements, ...last], problems };
+}
+
+const withoutEffect = (event: LogEvent): LogEvent => ({ ...event, data: { ...event.data, adopted: true } }) as LogEvent;
 
 /** Records the tables that the batch creates. They still count as created after a rename in the same batch. */
 function recordCreated(

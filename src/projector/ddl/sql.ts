@@ -14,7 +14,8 @@ import {
   splitArgumentTypes,
 } from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
-import { parseDefinition, withNames } from '../../schema/sql-text/object-definition.js';
+import { createWords, parseDefinition, withNames } from '../../schema/sql-text/object-definition.js';
+import { parseAttribute } from '../../schema/sql-text/types-and-sequences.js';
 import { restoringFault } from '../../schema/sql-text/check-sql-text.js';
 import {
   checkCollation,
@@ -189,6 +190,19 @@ export function objectTail(definition: Definition): Sql {
     throw new UnsafeSqlError(`not the definition of an object (${parsed})`, JSON.stringify(definition));
   return `${parsed.tail}\n` as Sql;
 }
+
+/** Returns the words between CREATE and the name: `VIEW`, `DOMAIN`. */
+export function creationWords(definition: Definition): Sql {
+  const parsed = parseDefinition(definition);
+  if (typeof parsed === 'string')
+    throw new UnsafeSqlError(`not the definition of an object (${parsed})`, JSON.stringify(definition));
+  return createWords(parsed.kind, null, parsed.type) as Sql;
+}
+
+/** The type and the collation of an attribute of a composite type. */
+export const attributeType = createChecked('the type of an attribute', (text) =>
+  parseAttribute(text) === null ? 'other text' : null,
+);
 
 /** Returns the statement that creates an object of a table. @param table qualified */
 export function createOnTable(definition: Definition, name: Sql, table: Sql): Sql {

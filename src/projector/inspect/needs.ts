@@ -6,7 +6,7 @@ import { checkSqlText, type TextKind } from '../../schema/sql-text/check-sql-tex
 import { type TextContext, textContextOfTable } from '../../schema/sql-text/expression.js';
 import { textsOfDomain } from '../../schema/sql-text/texts.js';
 import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
-import { byName, type CollectionNode, type State, extrasOf, locationKey } from '../../schema/model/state.js';
+import { byName, type CollectionNode, type State, extrasOf, getObject, locationKey } from '../../schema/model/state.js';
 import type { CatalogSequence, Use, UsedType, CatalogObjects } from '../catalog/objects.js';
 import type { CatalogTable } from '../catalog/model.js';
 
@@ -187,8 +187,9 @@ function collationNeeds(types: readonly UsedType[], converting: TableConversion)
 }
 
 function typeNeed(type: UsedType, converting: TableConversion): Need[] {
-  if (type.extension !== null) return [];
-  const { objects } = converting;
+  const { objects, schema, state } = converting;
+  const isObject = type.schema === schema && getObject(state, { kind: 'type', id: type.name }) !== undefined;
+  if (type.extension !== null || isObject) return [];
   if (objects.isManaged(type.schema) && type.kind === 'e') {
     return [{ kind: 'enum', ...schemaIn(objects, type.schema), name: type.name, labels: type.labels }];
   }

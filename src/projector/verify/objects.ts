@@ -9,6 +9,7 @@ import {
   type SchemaObject,
   isFreeOnTable,
   isRoutine,
+  isType,
   objectKey,
 } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
@@ -17,7 +18,7 @@ import { type ParsedDefinition, isSameDefinition, parseDefinition } from '../../
 import { readObjects } from '../catalog/managed-objects.js';
 import { OBJECT_CATALOGS } from '../ddl/object-catalogs.js';
 import type { CatalogObject, ObjectFacts } from '../ddl/catalog-object.js';
-import { type Sql, createOnTable, ident, kindSql, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
+import { type Sql, creationWords, createOnTable, ident, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
 /** Returns the query for the text that PostgreSQL prints for a scratch object. Options of views are printed separately. */
@@ -77,7 +78,9 @@ function scratchSql(parsed: ParsedDefinition, name: string, definition: string):
   const { kind, onTable } = parsed;
   if (onTable !== null) return scratchOnTable(parsed, name, [onTable.name, definition]);
   const tail = scratchTail(definition);
-  return tail === null ? null : sql`CREATE ${kindSql(isRoutine({ kind }) ? kind : 'view')} ${scratch(name)}${tail}`;
+  if (tail === null) return null;
+  const words = isRoutine({ kind }) || isType({ kind }) ? creationWords(definition) : sql`VIEW`;
+  return sql`CREATE ${words} ${scratch(name)}${tail}`;
 }
 
 /** Creates a scratch object, reads it back and rolls it back. Null if PostgreSQL rejects it. */

@@ -12,7 +12,7 @@ import {
   readRestored,
 } from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
-import { type ObjectName, PUBLIC, type SchemaObject, objectNameParts } from '../model/objects.js';
+import { type ObjectName, PUBLIC, type SchemaObject, objectKey, objectNameParts } from '../model/objects.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';
 import { extensionsWith } from '../sql-text/allowed-names.js';
@@ -137,6 +137,7 @@ function typeUse(
     isNeeded(node, 'enum', name) ||
     isNeeded(node, 'domain', name) ||
     after.collections.has(name) ||
+    after.objects.has(objectKey({ kind: 'type', id: name })) ||
     extensionsWith('types', name).some((extension) => isNeeded(node, 'extension', extension));
   return isMade ? [] : [{ kind: 'type', text, ...location }];
 }

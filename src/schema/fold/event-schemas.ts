@@ -264,6 +264,7 @@ const objectV1 = z.strictObject({
     'privileges',
     'table_options',
     'sequence',
+    'type',
   ]),
   id: eventText,
   definition: z.union([

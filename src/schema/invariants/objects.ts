@@ -16,19 +16,28 @@ import {
   isRoutine,
   isSequence,
   isTableLike,
+  isType,
   objectKey,
   objectNameParts,
 } from '../model/objects.js';
-import { collectionsNeeding, objectsInOrder, isSameNeed, needLabel, needsOfNode, ownerOf } from '../model/order.js';
+import {
+  collectionsNeeding,
+  isManagedType,
+  objectsInOrder,
+  isSameNeed,
+  needLabel,
+  needsOfNode,
+  ownerOf,
+} from '../model/order.js';
 import { type AllSequenceOptions, everyOptionOf } from '../model/sequence-options.js';
 import { type State, getTarget, hasTable, hasTableAt, hasView, type CollectionNode, extrasOf } from '../model/state.js';
-import { extensionsWith } from '../sql-text/allowed-names.js';
+import { OWN_NAMES, extensionsWith } from '../sql-text/allowed-names.js';
 import { checkSqlText } from '../sql-text/check-sql-text.js';
 import { type TextContext, parseTypeText, textContextOf } from '../sql-text/expression.js';
 import { parseDefinition } from '../sql-text/object-definition.js';
 import { tableOf } from '../sql-text/object-table.js';
 import { type SqlText, textsOfField, textsOfTable } from '../sql-text/texts.js';
-import { givenNames } from '../sql-text/view.js';
+import { type UsedName, givenNames } from '../sql-text/view.js';
 import { withExtras } from '../transition/cascade.js';
 
 export function objectProblems(from: State, to: State): Problem[] {
@@ -38,6 +47,7 @@ export function objectProblems(from: State, to: State): Problem[] {
     ...tableProblems(from, to, object),
     ...ruleProblems(from, to, object),
     ...sequenceProblems(to, object),
+    ...typeProblems(from, to, object),
   ]);
 }
 
@@ -152,18 +162,48 @@ function sequenceFault(need: Extract<Need, { kind: 'sequence' }>, options: AllSe
 }
 
 /**
+ * Checks that no table defines the type too, and that the log contains the types that it uses. Otherwise a replay of the log
+ * could not create it.
+ */
+function typeProblems(from: State, to: State, object: SchemaObject): Problem[] {
+  if (!isType(object)) return [];
+  const subject = { kind: object.kind, id: object.id };
+  const [collection] = collectionsNeeding(to, object);
+  if (collection !== undefined) {
+    const message = `type ${quoteName(object.id)} is a managed object, and extras.needs of collection ${quoteName(collection)} defines it too. Remove it from extras.needs in the same change. POST /schema/adopt does this for a type that exists`;
+    return [{ code: 'INVALID_PAYLOAD', message, object: subject, collection }];
+  }
+  if (isUnchanged(from, object) && from.objects.get(objectKey(object)) === to.objects.get(objectKey(object))) return [];
+  const parsed = parseDefinition(object.definition);
+  const used = typeof parsed === 'string' ? [] : (parsed.type?.types ?? []);
+  const unknown = used.find((type) => !isKnownType(to, type));
+  if (unknown === undefined) return [];
+  const name = unknown.schema === undefined ? unknown.name : `${unknown.schema}.${unknown.name}`;
+  const message = `type ${quoteName(object.id)} uses the type ${quoteName(name)}, which is neither a type of PostgreSQL or of a trusted extension nor a managed type of the default schema. Create or adopt it before`;
+  return [{ code: 'INVALID_PAYLOAD', message, object: subject }];
+}
+
+const isKnownType = ({ objects }: State, { schema, name }: UsedName): boolean =>
+  ((schema === undefined || schema === 'public') && extensionsWith('types', name).length > 0) ||
+  (schema === undefined && (OWN_NAMES.types.has(name) || objects.has(objectKey({ kind: 'type', id: name }))));
+
+/**
  * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views and
- * sequences share theirs with tables.
+ * sequences share theirs with tables. Tables and views have row types, so types cannot have their names.
  */
 function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const { catalog } = KINDS[kind];
   const isLikeTable = isTableLike({ kind });
+  const hasRowType = (other: ObjectKind): boolean => isRelation({ kind: other });
   const isAlike = (other: ObjectKind): boolean =>
-    KINDS[other].catalog === catalog || (isLikeTable && isTableLike({ kind: other }));
+    KINDS[other].catalog === catalog ||
+    (isLikeTable && isTableLike({ kind: other })) ||
+    (isType({ kind }) && hasRowType(other)) ||
+    (hasRowType(kind) && isType({ kind: other }));
   const other = OBJECT_KINDS.find(
     (each) => each !== kind && isAlike(each) && state.objects.has(objectKey({ kind: each, id })),
   );
-  const isTable = isLikeTable && hasTable(state, id);
+  const isTable = (isLikeTable || isType({ kind })) && hasTable(state, id);
   const taken = isTable ? 'collection' : other && KINDS[other].label;
   if (taken === undefined) return [];
   const message = `${quoteName(id)} is already the name of ${addArticle(taken)}: choose another name`;
@@ -272,7 +312,9 @@ function removedProblems(state: State, touched: ReadonlySet<string>, from: State
     const before = needsOfNode(from.collections.get(name));
     if (before.length === 0 || !node?.collection.schema) return [];
     const kept = new Set(needsOfNode(node).map(needLabel));
-    return before.filter((need) => !kept.has(needLabel(need))).flatMap((need) => removedProblem(need, node));
+    return before
+      .filter((need) => !kept.has(needLabel(need)) && !isManagedType(state, need))
+      .flatMap((need) => removedProblem(need, node));
   });
 }
 

@@ -1,7 +1,7 @@
 /*
  * Objects other than tables: views, materialized views, functions, procedures, aggregates, triggers, policies, row
- * security, statistics objects, rules, privileges, table options and sequences. Their definition is one SQL statement, or a
- * list for privileges. They are documents like collections and fields.
+ * security, statistics objects, rules, privileges, table options, sequences and types. Their definition is one SQL
+ * statement, or a list for privileges. They are documents like collections and fields.
  */
 import { z } from 'zod';
 
@@ -30,7 +30,8 @@ interface KindDescription {
     | 'pg_rewrite'
     | 'privileges'
     | 'table_options'
-    | 'pg_sequence';
+    | 'pg_sequence'
+    | 'pg_type';
   /** The values of `relkind` or `prokind` for this kind. Empty for a catalog with only one kind. */
   catalogKinds: readonly string[];
   /** True if the document has `indexes`. */
@@ -195,6 +196,18 @@ export const KINDS = {
     canBeDisabled: false,
     onTable: 'no',
   },
+  // PostgreSQL accepts the word TYPE for domains too, except in CREATE.
+  type: {
+    label: 'type',
+    sqlWords: 'TYPE',
+    statement: 'CREATE TYPE',
+    commentTarget: 'OBJECT_TYPE',
+    catalog: 'pg_type',
+    catalogKinds: [],
+    hasIndexes: false,
+    canBeDisabled: false,
+    onTable: 'no',
+  },
 } as const satisfies Readonly<Record<string, KindDescription>>;
 
 export type ObjectKind = keyof typeof KINDS;
@@ -259,7 +272,7 @@ export type Privilege = z.infer<typeof privilege>;
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
-   * Identifies the object within its kind. For a view, a statistics object or a sequence, the name. For a function or an
+   * Identifies the object within its kind. For a view, a statistics object, a sequence or a type, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
    * table: `audit on posts`. For privileges, the role and the table, function or sequence. For row security and table
    * options, the table.
@@ -307,6 +320,9 @@ export const isTableLike = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
 
 /** True for sequences. False for an unknown kind of a diff. */
 export const isSequence = ({ kind }: { readonly kind: string }): boolean => kind === 'sequence';
+
+/** True for types. False for an unknown kind of a diff. */
+export const isType = ({ kind }: { readonly kind: string }): boolean => kind === 'type';
 
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
 

@@ -8,7 +8,7 @@ import {
   locationKey,
   partitionsOf,
 } from './state.js';
-import { type ObjectName, type SchemaObject, isSequence, objectKey } from './objects.js';
+import { type ObjectName, type SchemaObject, isSequence, isType, objectKey } from './objects.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -36,11 +36,19 @@ export function needLabel(need: Need): string {
 const byNeed = createIndexedLookup((node: CollectionNode) => needsOfNode(node).map(needLabel));
 
 /**
- * Returns the collections that need a sequence of the default schema. They define it too, and PostgreSQL keeps it while
- * one of them needs it. Empty for other objects.
+ * Returns the collections that need a sequence or a type of the default schema. They define it too, and PostgreSQL keeps it
+ * while one of them needs it. Empty for other objects.
  */
-export const collectionsNeeding = ({ collections }: Pick<State, 'collections'>, object: ObjectName): string[] =>
-  isSequence(object) ? [...byNeed(collections, needLabel({ kind: 'sequence', name: object.id }))].sort(byName) : [];
+export function collectionsNeeding({ collections }: Pick<State, 'collections'>, object: ObjectName): string[] {
+  const kinds = isSequence(object) ? ['sequence'] : isType(object) ? ['enum', 'domain'] : [];
+  return [...new Set(kinds.flatMap((kind) => [...byNeed(collections, `${kind} ${object.id}`)]))].sort(byName);
+}
+
+/** True if the need is a type that the state contains as an object. A collection cannot define it too. */
+export const isManagedType = ({ objects }: Pick<State, 'objects'>, need: Need): boolean =>
+  (need.kind === 'enum' || need.kind === 'domain') &&
+  need.schema === undefined &&
+  objects.has(objectKey({ kind: 'type', id: need.name }));
 
 /** Returns the column that owns a sequence. Undefined for all other needs. */
 export const ownerOf = (need: Need): string | undefined => (need.kind === 'sequence' ? need.owned_by : undefined);

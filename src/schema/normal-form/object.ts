@@ -41,6 +41,7 @@ import {
 import { checkIndexDefinition } from '../sql-text/definitions.js';
 import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
 import { parseGrants } from '../sql-text/privileges.js';
+import { nameChecks } from '../sql-text/types-and-sequences.js';
 import { sortPrivileges } from '../model/privileges.js';
 import { identifierFault } from './names.js';
 
@@ -72,7 +73,8 @@ export function readObjectNames(input: unknown, at: Path): Result<ObjectName[] |
 /** Reads a new object. `kind` and `definition` are required. Without `id`, the id follows from the definition. */
 export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'an object must have kind and definition'));
-  const { kind, definition } = input;
+  const { kind } = input;
+  const definition = completeDefinition(kind, input['definition']);
   if (!isObjectKind(kind)) return refuse(invalidProblem([...at, 'kind'], `kind must be ${OBJECT_KINDS.join(' or ')}`));
   if (kind === 'privileges') return readNewPrivileges(input, at);
   if (typeof definition !== 'string')
@@ -82,8 +84,12 @@ export function readNewObject(input: unknown, at: Path): Result<SchemaObject> {
   if (typeof parsed === 'string') return refuse(invalidProblem([...at, 'definition'], `definition ${parsed}`));
   if (typeof id !== 'string')
     return refuse(invalidProblem([...at, 'id'], 'id must be the name of the object, as a string'));
-  return mergeObject(newObject({ kind, id }, definition), { ...input, id }, at);
+  return mergeObject(newObject({ kind, id }, definition), { ...input, id, definition }, at);
 }
+
+/** Returns the definition with names of the constraints of a domain, as PostgreSQL names them. */
+const completeDefinition = (kind: unknown, sent: unknown): unknown =>
+  kind === 'type' && typeof sent === 'string' ? nameChecks(sent) : sent;
 
 /** Reads new privileges. A list needs an id. That of GRANT statements follows from them. */
 function readNewPrivileges(input: { readonly [member: string]: unknown }, at: Path): Result<SchemaObject> {
@@ -117,7 +123,11 @@ const ID_OF_PRIVILEGES =
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'must be an object with the members to change'));
-  const merged: Record<string, unknown> = { ...existing, ...input };
+  const definition = completeDefinition(
+    existing.kind,
+    'definition' in input ? input['definition'] : existing.definition,
+  );
+  const merged: Record<string, unknown> = { ...existing, ...input, definition };
   const problems = [
     ...unknownMembers(input, MEMBERS, at),
     ...nameProblems(existing, merged, at),
@@ -127,11 +137,11 @@ export function mergeObject(existing: SchemaObject, input: unknown, at: Path): R
     ...enabledProblems(existing, merged['enabled'], [...at, 'enabled']),
   ];
   if (problems.length > 0) return refuse(...problems);
-  const { definition, comment, indexes, enabled } = merged as unknown as SchemaObject;
+  const { comment, indexes, enabled } = merged as unknown as SchemaObject;
   const read: SchemaObject = {
     kind: existing.kind,
     id: existing.id,
-    definition: mergeDefinition(existing.definition, definition),
+    definition: mergeDefinition(existing.definition, definition as Definition),
     comment: comment === '' ? null : comment,
     ...(indexes !== undefined && { indexes: sortedIndexes(indexes) }),
     ...(enabled !== undefined && { enabled }),

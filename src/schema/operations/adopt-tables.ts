@@ -2,7 +2,7 @@
 import { extrasOf, type CollectionNode, type State, byName, getObject } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import { type SchemaEvent, newEvent, newObjectEvent } from '../model/events.js';
-import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
+import { type ObjectName, type SchemaObject, isType, objectKey, objectLabel } from '../model/objects.js';
 import { readObjectNames } from '../normal-form/object.js';
 import { OBJECTS_OFF } from './objects.js';
 import { invariantProblems } from '../invariants/index.js';
@@ -174,7 +174,10 @@ function tableProblems(state: State, tables: readonly string[], { missing, refus
 /** Returns the events in order. Partitioned tables precede their partitions, and foreign keys follow all tables. */
 function eventsOf(found: CatalogFindings, state: State, desired: State): SchemaEvent[] {
   const { tables, relations, completed, objects } = found;
-  const events: SchemaEvent[] = [];
+  const created = (object: SchemaObject) => newObjectEvent('object.created', object, { object, adopted: true });
+  const adopted = objects?.adopted ?? [];
+  // Types precede the tables that use them.
+  const events: SchemaEvent[] = adopted.filter(isType).map(created);
   const byTable = new Map(tables.map((table) => [table.collection.collection, table]));
   const parentOf = (name: string) => extrasOf(byTable.get(name)).partition_of?.table;
   for (const name of sortNeededFirst(byTable.keys(), (each) => [parentOf(each) ?? []].flat())) {
@@ -195,7 +198,5 @@ function eventsOf(found: CatalogFindings, state: State, desired: State): SchemaE
       newEvent('relation.created', relation.many_collection, relation.many_field, { relation, adopted: true }),
     );
   }
-  for (const object of objects?.adopted ?? [])
-    events.push(newObjectEvent('object.created', object, { object, adopted: true }));
-  return events;
+  return [...events, ...adopted.filter((object) => !isType(object)).map(created)];
 }

@@ -20,17 +20,8 @@ import {
   idOnTable,
   routineId,
 } from '../model/objects.js';
-import {
-  type Node,
-  type Statement,
-  list,
-  member,
-  stringOf,
-  isTooLong,
-  parserFault,
-  parseStatements,
-} from './expression.js';
-import { endOfName, quotedName, startOfName } from './quoted-name.js';
+import { type Node, type Statement, list, member, isTooLong, parserFault, parseStatements } from './expression.js';
+import { endOfName, quotedName, startOfName, targetNamed } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import {
   aggregateRest,
@@ -60,7 +51,7 @@ import {
   triggerRest,
 } from './table-objects.js';
 import type { SequenceOptions } from '../model/extras.js';
-import { readSequenceOptions } from './sequence.js';
+import { type TypeParts, isReplaceableType, readSequenceOptions, readTypeParts } from './types-and-sequences.js';
 import { type TableOptions, optionsRest, readTableOptions } from './table-options.js';
 import { type UsedName, callsIn, optionsOf, qualifiedName, queryFault, relationsIn, viewTailOf } from './view.js';
 
@@ -110,6 +101,8 @@ export interface ParsedDefinition {
   tableOptions: TableOptions | null;
   /** The options of a sequence that differ from PostgreSQL's defaults. Null for other objects. */
   sequence: SequenceOptions | null;
+  /** The parts of a type. Null for other objects. */
+  type: TypeParts | null;
 }
 
 interface TableParts {
@@ -145,7 +138,7 @@ function readStoredDefinition(text: Definition): ParsedDefinition {
 
 /**
  * True if CREATE OR REPLACE can change the first definition to the second, so that dependent objects remain. Privileges and
- * table options change one by one, and ALTER SEQUENCE changes a sequence.
+ * table options change one by one. ALTER SEQUENCE changes a sequence, and ALTER TYPE some parts of a type.
  */
 export function canReplace(before: Definition, after: Definition): boolean {
   if (typeof before !== 'string') return true;
@@ -153,6 +146,7 @@ export function canReplace(before: Definition, after: Definition): boolean {
   if (typeof old === 'string' || typeof now === 'string') return false;
   if (old.tableOptions !== null) return now.tableOptions !== null;
   if (old.sequence !== null) return now.sequence !== null;
+  if (old.type !== null) return now.type !== null && isReplaceableType(old.type, now.type);
   return old.routine !== null && now.routine !== null && isReplaceable(old.routine, now.routine);
 }
 
@@ -164,7 +158,7 @@ export function renamedDefinition(text: Definition, id: string): Definition {
   return withNames(parsed, quotedName(name), quotedName(table ?? parsed.onTable?.name ?? ''));
 }
 
-type DefinitionText = Pick<ParsedDefinition, 'kind' | 'tail' | 'onTable' | 'trigger'>;
+type DefinitionText = Pick<ParsedDefinition, 'kind' | 'tail' | 'onTable' | 'trigger' | 'type'>;
 
 /** Returns the definition of an object of a table for a table with another name. */
 export function definitionOnTable({ kind, id, definition }: SchemaObject, table: string): Definition {
@@ -174,15 +168,19 @@ export function definitionOnTable({ kind, id, definition }: SchemaObject, table:
 }
 
 /** Returns the statement with other names, which must be quoted. @param table ignored for an object of no table */
-export function withNames({ kind, tail, onTable, trigger }: DefinitionText, name: string, table: string): string {
+export function withNames({ kind, tail, onTable, trigger, type }: DefinitionText, name: string, table: string): string {
   if (KINDS[kind].onTable === 'single') return `ALTER TABLE ${table}${tail}`;
   const target = onTable === null ? name : `${name}${onTable.between}${table}`;
-  return `CREATE ${createWords(kind, trigger)} ${target}${tail}`;
+  return `CREATE ${createWords(kind, trigger, type)} ${target}${tail}`;
 }
 
 /** Returns the words between CREATE and the name. */
-export const createWords = (kind: ObjectKind, trigger: Pick<TriggerParts, 'isConstraint'> | null): string =>
-  `${trigger?.isConstraint === true ? 'CONSTRAINT ' : ''}${KINDS[kind].sqlWords}`;
+export const createWords = (
+  kind: ObjectKind,
+  trigger: Pick<TriggerParts, 'isConstraint'> | null,
+  type: Pick<TypeParts, 'form'> | null = null,
+): string =>
+  type?.form === 'domain' ? 'DOMAIN' : `${trigger?.isConstraint === true ? 'CONSTRAINT ' : ''}${KINDS[kind].sqlWords}`;
 
 /** True if the parser reads the same statement from both strings, apart from white space, comments and the id. */
 export function isSameDefinition(a: Definition, b: Definition): boolean {
@@ -208,7 +206,7 @@ function parseText(text: string): ParsedDefinition | string {
 /** Privileges are data. */
 const PARSED = OBJECT_KINDS.filter((kind) => kind !== 'privileges');
 
-const CREATE = PARSED.map((kind) => KINDS[kind].statement);
+const CREATE = [...PARSED.map((kind) => KINDS[kind].statement), 'CREATE DOMAIN'];
 export const ONE_STATEMENT = `must be exactly one statement: ${CREATE.slice(0, -1).join(', ')} or ${CREATE.at(-1)}`;
 
 interface Creation {
@@ -233,6 +231,7 @@ interface Creation {
   rule?: RuleParts;
   tableOptions?: TableOptions;
   sequence?: SequenceOptions;
+  type?: TypeParts;
 }
 
 /**
@@ -331,6 +330,10 @@ const CREATIONS: Readonly<Record<(typeof PARSED)[number], ReadCreation>> = {
     if (typeof sequence === 'string') return sequence;
     return { target: created['sequence'] as Node, query: {}, rest: { sequence }, sequence };
   },
+  type(statement, text) {
+    const read = readTypeParts(statement, text);
+    return typeof read === 'object' ? { ...read, query: read.rest } : read;
+  },
 };
 
 function routineCreation(
@@ -345,17 +348,6 @@ function routineCreation(
   const target = targetNamed(created['funcname'], text);
   const defaults = list(created['parameters']).map((each) => member(each, 'FunctionParameter')?.['defexpr']);
   return { target, query: { body: created['sql_body'], defaults }, rest: routineRest(created), routine };
-}
-
-/** Returns the name of a function as the members of a RangeVar. */
-function targetNamed(names: unknown, text: string): Node {
-  const [relname, schemaname, catalogname] = list(names).map(stringOf).reverse();
-  return {
-    relname,
-    ...(schemaname !== undefined && { schemaname }),
-    ...(catalogname !== undefined && { catalogname }),
-    location: startOfName(text),
-  };
 }
 
 function creationOf(statement: unknown, text: string): Creation | string {
@@ -413,7 +405,6 @@ function partsOnTable(
     storage: isFreeOnTable(creation) ? table : '',
     onTable: { name: table, between },
     trigger: trigger === undefined ? null : readTriggerParts(trigger),
-    ...partsOfKind(creation),
   };
   if (!createsSame(creation, withNames(parts, 'n', 't'))) return NAME_FAULT;
   const relations = trigger === undefined ? [qualifiedName(relation), ...parts.relations] : triggerRelations(trigger);
@@ -421,16 +412,16 @@ function partsOnTable(
   return { ...parts, id: idOnTable(kind, parts.name, table), relations, calls };
 }
 
-const partsOfKind = ({
-  policy,
-  statistics,
-  rule,
-  tableOptions,
-}: Creation): Pick<ParsedDefinition, 'policy' | 'statistics' | 'rule' | 'tableOptions'> => ({
-  policy: policy ?? null,
-  statistics: statistics ?? null,
-  rule: rule ?? null,
-  tableOptions: tableOptions ?? null,
+const partsOfKind = (
+  creation: Creation,
+): Pick<ParsedDefinition, 'routine' | 'policy' | 'statistics' | 'rule' | 'tableOptions' | 'sequence' | 'type'> => ({
+  routine: creation.routine ?? null,
+  policy: creation.policy ?? null,
+  statistics: creation.statistics ?? null,
+  rule: creation.rule ?? null,
+  tableOptions: creation.tableOptions ?? null,
+  sequence: creation.sequence ?? null,
+  type: creation.type ?? null,
 });
 
 const textBetween = (bytes: Buffer, afterName: number, table: number): string =>
@@ -440,7 +431,7 @@ const textBetween = (bytes: Buffer, afterName: number, table: number): string =>
 function createsSame({ kind, rest }: Creation, text: string): boolean {
   try {
     const { stmts = [] } = parseSync(text) as { stmts?: Statement[] };
-    const created = CREATIONS[kind](stmts[0]?.stmt, text);
+    const created = CREATIONS[kind](stmts[0]?.stmt, Buffer.from(text).toString('latin1'));
     return stmts.length === 1 && typeof created === 'object' && fingerprintOf(created.rest) === fingerprintOf(rest);
   } catch {
     return false;
@@ -448,13 +439,15 @@ function createsSame({ kind, rest }: Creation, text: string): boolean {
 }
 
 const isTailOf = (creation: Creation, tail: string): boolean =>
-  creation.routine === undefined || createsSame(creation, `CREATE ${KINDS[creation.kind].sqlWords} f${tail}`);
+  (creation.routine === undefined && creation.type === undefined) ||
+  createsSame(creation, `CREATE ${createWords(creation.kind, null, creation.type)} f${tail}`);
 
 const scratchTailOf = ({ kind, query }: Creation, tail: string): string | null =>
   kind === 'sequence' ? null : kind === 'materialized_view' ? viewTailOf(tail, query) : tail;
 
 function partsOf(creation: Creation, tail: string): ParsedDefinition {
-  const { kind, target, query, rest, routine = null, calls, sequence = null } = creation;
+  const { kind, target, query, rest, calls } = creation;
+  const { routine, ...parts } = partsOfKind(creation);
   const schema = target['schemaname'];
   const name = String(target['relname']);
   return {
@@ -467,16 +460,12 @@ function partsOf(creation: Creation, tail: string): ParsedDefinition {
     fingerprint: hash('sha256', `${kind} ${fingerprintOf(rest)}`),
     options: optionsOf(rest),
     storage: kind === 'materialized_view' ? fingerprintOf(rest['into'] as Node) : '',
-    relations: [...relationsIn(query), ...(routine?.types ?? [])],
+    relations: parts.type === null ? [...relationsIn(query), ...(routine?.types ?? [])] : [],
     calls: calls ?? callsIn(query),
     routine,
+    ...parts,
     onTable: null,
     trigger: null,
-    policy: null,
-    statistics: null,
-    rule: null,
-    tableOptions: null,
-    sequence,
   };
 }
 

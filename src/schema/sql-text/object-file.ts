@@ -22,6 +22,7 @@ import { endOfName, quotedName } from './quoted-name.js';
 import { readGrants } from './privileges.js';
 import { routineIdIn } from './routine.js';
 import { grantTexts } from '../model/privileges.js';
+import { nameChecks } from './types-and-sequences.js';
 
 /** Returns the text of the file, with LF line ends. */
 export function writeObjectFile(object: SchemaObject): string {
@@ -115,11 +116,12 @@ function readStatements(statements: readonly FileStatement[]): ObjectFile | File
   const [first, ...others] = statements;
   if (first === undefined) return { message: `the definition ${ONE_STATEMENT}`, line: 1 };
   if (member(first.node, 'GrantStmt') !== undefined) return readPrivileges(statements, first);
-  const parsed = parseDefinition(first.text);
+  const definition = nameChecks(first.text);
+  const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') return { message: `the definition ${parsed}`, line: first.line };
   const { kind, id } = parsed;
   const file: ObjectFile = {
-    object: newObject({ kind, id }, first.text),
+    object: newObject({ kind, id }, definition),
     lines: { definition: first.line, comment: first.line, indexes: first.line, enabled: first.line },
   };
   for (const statement of others) {
@@ -184,6 +186,8 @@ function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement
 
 /** Returns the id of the object in COMMENT ON. Undefined if no definition can have this id. */
 function commentedId(object: ObjectName, commented: unknown): string | undefined {
+  const type = member(commented, 'TypeName');
+  if (type !== undefined) return list(type['names']).map(stringOf).at(-1);
   const routine = member(commented, 'ObjectWithArgs');
   if (routine === undefined) {
     const [name, table] = list(member(commented, 'List')?.['items']).map(stringOf).reverse();

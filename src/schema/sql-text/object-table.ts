@@ -7,6 +7,7 @@ import {
   objectNameParts,
 } from '../model/objects.js';
 import { type ObjectNode, type State, collectionAt, createIndexedLookup, getObject } from '../model/state.js';
+import { parseTypeText } from './expression.js';
 import { parseDefinition } from './object-definition.js';
 import { areOnlyOf } from './table-options.js';
 
@@ -56,6 +57,25 @@ export function collectionsOfObject(state: State, object: ObjectName): (string |
   const parsed = definition === undefined ? '' : parseDefinition(definition);
   if (typeof parsed === 'string') return own === undefined ? [] : [own];
   return [own ?? null, ...(parsed.rule?.relations ?? []).map((name) => collectionAt(state, undefined, name) ?? null)];
+}
+
+/** Returns the columns with a type or an array of it, and the collections that define a domain over it. */
+export function usersOfType({ collections }: Pick<State, 'collections'>, name: string): UserOfType[] {
+  const isType = (text: string): boolean => text.includes(name) && parseTypeText(text)?.name === name;
+  return [...collections.values()].flatMap(({ collection: { collection, schema }, fields }) => {
+    const columns = [...fields.values()].filter((each) => each.schema !== null && isType(each.schema.data_type));
+    const needs = schema?.extras?.needs ?? [];
+    return [
+      ...columns.map(({ field }) => ({ collection, field })),
+      ...(needs.some((need) => need.kind === 'domain' && isType(need.type)) ? [{ collection, field: null }] : []),
+    ];
+  });
+}
+
+interface UserOfType {
+  collection: string;
+  /** Null for a domain in the needs of the collection. */
+  field: string | null;
 }
 
 /**

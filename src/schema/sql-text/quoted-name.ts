@@ -1,7 +1,6 @@
 /* Writes names in SQL like PostgreSQL, and finds them in statements. */
 import { scanSync } from 'libpg-query';
-import './expression.js';
-import type { Node } from './expression.js';
+import { type Node, list, stringOf } from './expression.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
@@ -20,7 +19,8 @@ const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;
 /** Finds where the name begins, which the parser does not report. The result is parsed again to check it. */
 export function startOfName(text: string): number {
   for (const { 0: token, index } of text.matchAll(TOKEN))
-    if (/^(?:function|procedure|aggregate|trigger|policy|statistics|rule)$/i.test(token)) return index + token.length;
+    if (/^(?:function|procedure|aggregate|trigger|policy|statistics|rule|type|domain)$/i.test(token))
+      return index + token.length;
   return 0;
 }
 
@@ -39,4 +39,15 @@ export function endOfName(text: string, { location, schemaname }: Node): number 
     at += 1;
   }
   return at;
+}
+
+/** Returns the name of a function or a type as the members of a RangeVar. */
+export function targetNamed(names: unknown, text: string): Node {
+  const [relname, schemaname, catalogname] = list(names).map(stringOf).reverse();
+  return {
+    relname,
+    ...(schemaname !== undefined && { schemaname }),
+    ...(catalogname !== undefined && { catalogname }),
+    location: startOfName(text),
+  };
 }

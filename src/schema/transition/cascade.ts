@@ -4,7 +4,7 @@ import { patchBetween } from '../fold/rename-events.js';
 import { type NewEvent, newEvent } from '../model/events.js';
 import type { TableExtras } from '../model/extras.js';
 import type { NewRelation, Relation, TableSchema, Collection, Field } from '../model/model.js';
-import { needLabel, sortPartitionsFirst, sortPartitionsLast } from '../model/order.js';
+import { isManagedType, needLabel, sortPartitionsFirst, sortPartitionsLast } from '../model/order.js';
 import {
   type State,
   groupedIn,
@@ -79,6 +79,15 @@ export function withNeeds(schema: TableSchema, desired: TableSchema): TableSchem
   const labels = new Set(needs.map(needLabel));
   const fresh = (extrasOfTable(desired).needs ?? []).filter((need) => !labels.has(needLabel(need)));
   return fresh.length === 0 ? schema : withExtras(schema, { ...schema.extras, needs: [...needs, ...fresh] });
+}
+
+/** Returns the collection without the types in its needs that the state contains as objects. */
+export function withoutManagedTypes(state: Pick<State, 'objects'>, collection: Collection): Collection {
+  const { schema } = collection;
+  const { needs = [] } = extrasOfTable(schema);
+  const kept = needs.filter((need) => !isManagedType(state, need));
+  if (schema === null || kept.length === needs.length) return collection;
+  return { ...collection, schema: withExtras(schema, { ...schema.extras, needs: kept }) };
 }
 
 /** Replaces the extras and keeps everything else. */

@@ -19,13 +19,14 @@ import {
   idOnTarget,
   idOnTable,
   isOnTable,
+  isType,
   objectKey,
   objectNameParts,
   RELATION_KINDS,
   objectLabel,
   routineId,
 } from '../model/objects.js';
-import { objectsInOrder } from '../model/order.js';
+import { objectsInOrder, sortNeededFirst } from '../model/order.js';
 import { findLostPrivileges, selectColumns, privilegesIn } from '../model/privileges.js';
 import {
   type State,
@@ -41,9 +42,9 @@ import { renamedDefinition, type ParsedDefinition, parseDefinition } from '../sq
 import { isDroppedWithColumns, objectsOn, privilegesOn, tableOf } from '../sql-text/object-table.js';
 
 interface ObjectTransition {
-  /** Deletions and renames. They come first, because they release names. */
+  /** Deletions and renames. They come first, because they release names. Types follow, because tables may use them. */
   first: ObjectEvent[];
-  /** Creations and changes. They come last, because they may use new tables and columns. */
+  /** Creations and changes. They come last, because they may use new tables and columns. Deletions of types follow. */
   last: ObjectEvent[];
 }
 
@@ -215,14 +216,16 @@ export function objectTransition(from: State, to: State): ObjectTransition {
   const first: ObjectEvent[] = [];
   const last: ObjectEvent[] = [];
   if (from.objects === to.objects) return { first, last };
+  const types: ObjectEvent[] = [];
   const former = findFormerObjects(from, to);
   const kept = new Set(former.values());
-  for (const object of objectsInOrder(from))
-    if (!kept.has(objectKey(object))) first.push(newObjectEvent('object.deleted', object, {}));
-  for (const object of objectsInOrder(to)) {
+  for (const object of typesInOrder(from).filter((each) => !kept.has(objectKey(each))))
+    first.push(newObjectEvent('object.deleted', object, {}));
+  for (const object of typesInOrder(to)) {
     const key = objectKey(object);
     const old = from.objects.get(former.get(key) ?? '');
-    if (old === undefined) last.push(newObjectEvent('object.created', object, { object }));
+    const changes = isType(object) ? types : last;
+    if (old === undefined) changes.push(newObjectEvent('object.created', object, { object }));
     else {
       let now = old.object;
       if (now.id !== object.id) {
@@ -231,10 +234,25 @@ export function objectTransition(from: State, to: State): ObjectTransition {
         first.push(newObjectEvent('object.renamed', old.object, { to: object.id, patch }));
       }
       const patch = now === object ? [] : patchOfObject(now, object);
-      if (patch.length > 0) last.push(newObjectEvent('object.updated', object, { patch }));
+      if (patch.length > 0) changes.push(newObjectEvent('object.updated', object, { patch }));
     }
   }
-  return { first: orderRenames(first), last };
+  const deletedTypes = first.filter((event) => event.type === 'object.deleted' && isType(event.subject)).reverse();
+  const freeing = first.filter((event) => !deletedTypes.includes(event));
+  return { first: [...orderRenames(freeing), ...types], last: [...last, ...deletedTypes] };
+}
+
+/** Returns the objects in document order, except that each type follows the types that it uses. */
+function typesInOrder(state: State): SchemaObject[] {
+  const objects = objectsInOrder(state);
+  const types = new Map(objects.filter(isType).map((object) => [object.id, object]));
+  const ordered = sortNeededFirst(types.keys(), (id) => typesUsedBy(types.get(id)));
+  return [...objects.filter((object) => !isType(object)), ...ordered.flatMap((id) => types.get(id) ?? [])];
+}
+
+function typesUsedBy(type: SchemaObject | undefined): string[] {
+  const parsed = type === undefined ? '' : parseDefinition(type.definition);
+  return typeof parsed === 'string' ? [] : (parsed.type?.types ?? []).map(({ name }) => name);
 }
 
 /** Orders deletions and renames so that each new name is free. */

@@ -25,7 +25,7 @@ import { definitionOnTable } from '../sql-text/object-definition.js';
 import { objectsOn } from '../sql-text/object-table.js';
 import { type ObjectKind, type SchemaObject, isFreeOnTable } from '../model/objects.js';
 import type { Collection, Field, NewRelation, Relation } from '../model/model.js';
-import { withExtras, withoutConstraints, dropAlias } from './cascade.js';
+import { withExtras, withoutConstraints, withoutManagedTypes, dropAlias } from './cascade.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 /* The context that the parts of a restoration share. */
@@ -222,8 +222,10 @@ type Constraint = NonNullable<ReturnType<typeof extrasOf>['constraints']>[number
 
 /** Restores the collection's own foreign keys if the referenced objects exist. */
 function keepOwnForeignKeys(restoring: Restoring): void {
-  const { draft, name, isThere, isLeft, left } = restoring;
-  const own = draft.get(name)?.collection;
+  const { draft, name, state, isThere, isLeft, left } = restoring;
+  const held = draft.get(name)?.collection;
+  // A type that became an object after the deletion is no longer part of the table.
+  const own = held && withoutManagedTypes(state, held);
   if (!own?.schema) return;
   const isGone = ({ name: key, references }: Constraint): boolean =>
     references !== undefined && references !== name && (isLeft(key) || !isThere(references));
@@ -232,7 +234,7 @@ function keepOwnForeignKeys(restoring: Restoring): void {
     left.push({ kind: 'constraint', collection: name, reason: `${JSON.stringify(constraint.name)}: ${reason}` });
   }
   const schema = withoutConstraints(own.schema, isGone);
-  if (schema !== own.schema) draft.putCollection({ ...own, schema });
+  if (schema !== held?.schema) draft.putCollection({ ...own, schema });
 }
 
 function findConstraintObstacle(

@@ -150,6 +150,31 @@ describe('files of views', () => {
     expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=table_options')).data).to.deep.equal([]);
   });
 
+  it('contain types with their comment', async () => {
+    const definition = "CREATE TYPE mood AS ENUM ('happy', 'sad')";
+    const name = 'type.mood.sql';
+    const file = `${definition};\nCOMMENT ON TYPE mood IS 'Feelings';\n`;
+    await writeFile(at(name), file);
+    await writeFile(at('type.zip.sql'), 'CREATE DOMAIN zip AS text CHECK (length(VALUE) = 5);\n');
+    const pushed = await run('push', '--yes');
+    expect(pushed.code, pushed.err).to.equal(0);
+    const { data } = await api.ok<{ data: object[] }>('GET', '/objects?kind=type');
+    expect(data[0]).to.deep.equal({ kind: 'type', id: 'mood', definition, comment: 'Feelings' });
+    await run('pull');
+    expect(await text(name)).to.equal(file);
+    expect(await text('type.zip.sql')).to.equal(
+      'CREATE DOMAIN zip AS text CONSTRAINT zip_check CHECK (length(VALUE) = 5);\n',
+    );
+    await writeFile(at(name), file.replace("'sad'", "'sad', 'angry'"));
+    expect((await run('plan')).out).to.contain('~ type mood: definition');
+    await writeFile(at(name), file.replace('ON TYPE mood', 'ON TYPE others'));
+    expect((await run('plan')).err).to.contain('the comment must be on type "mood"');
+    await rm(at(name));
+    await rm(at('type.zip.sql'));
+    expect((await run('push', '--yes')).code).to.equal(0);
+    expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=type')).data).to.deep.equal([]);
+  });
+
   it('contain sequences with their comment and their privileges', async () => {
     const definition = 'CREATE SEQUENCE numbers START WITH 1000';
     const name = 'sequence.numbers.sql';

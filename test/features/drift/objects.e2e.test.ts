@@ -412,6 +412,34 @@ describe('drift of sequences', () => {
   });
 });
 
+describe('drift of types', () => {
+  const { api, expectHandled } = withObjects();
+  const CATALOG = `SELECT typname, typnotnull, typdefault, obj_description(t.oid) AS comment,
+      (SELECT array_agg(enumlabel::text ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) AS labels,
+      (SELECT array_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contypid = t.oid AND k.contype = 'c') AS checks
+      FROM pg_type t WHERE typname IN ('mood', 'zip') ORDER BY 1`;
+
+  beforeEach(async () => {
+    const definition = "CREATE TYPE mood AS ENUM ('happy', 'sad')";
+    await api.ok('POST', '/objects', { kind: 'type', definition, comment: 'Feelings' });
+    await api.ok('POST', '/objects', {
+      kind: 'type',
+      definition: 'CREATE DOMAIN zip AS text CHECK (length(VALUE) = 5)',
+    });
+  });
+
+  for (const [change, id, kind, member] of [
+    ["ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'", 'mood', 'different', 'definition'],
+    ["ALTER TYPE mood ADD VALUE 'new'", 'mood', 'different', 'definition'],
+    ['COMMENT ON TYPE mood IS NULL', 'mood', 'different', 'comment'],
+    ['DROP TYPE mood', 'mood', 'missing', 'type'],
+    ["ALTER DOMAIN zip SET DEFAULT '12345'", 'zip', 'different', 'definition'],
+    ['ALTER DOMAIN zip DROP CONSTRAINT zip_check', 'zip', 'different', 'definition'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object: { kind: 'type', id }, kind, members: [member], catalog: CATALOG }));
+});
+
 describe('drift of aggregates', () => {
   const { api, drift, expectHandled } = withObjects();
   const TOTAL = { kind: 'aggregate', id: 'total(integer)' };

@@ -62,6 +62,7 @@ const DEFINITIONS: Record<ObjectKind, [string, string]> = {
   ],
   privileges: ['GRANT SELECT ON posts TO editors', 'GRANT DELETE ON posts TO editors'],
   table_options: ['ALTER TABLE posts SET (fillfactor = 70)', 'ALTER TABLE posts SET UNLOGGED'],
+  type: ["CREATE TYPE t AS ENUM ('a')", "CREATE TYPE t AS ENUM ('a', 'b')"],
   sequence: ['CREATE SEQUENCE s', 'CREATE SEQUENCE s CYCLE'],
 };
 

@@ -1,7 +1,19 @@
-import { type Observation, type Rule, type Level, type TableStatistics, typeKey, typesUsed } from '../model.js';
+import {
+  type Observation,
+  type PlannedEvent,
+  type Rule,
+  type Level,
+  type TableStatistics,
+  typeKey,
+  typesUsed,
+} from '../model.js';
 import { findAdded, changesMember, labelOf, hasCounter, locatedUse } from './common.js';
-import { type ColumnField, hasColumn } from '../../model/state.js';
+import { type ColumnField, getObject, hasColumn } from '../../model/state.js';
 import { isSerial } from '../../model/extras.js';
+import { type SchemaObject, isType, objectLabel } from '../../model/objects.js';
+import { collectionsNeeding } from '../../model/order.js';
+import { parseDefinition } from '../../sql-text/object-definition.js';
+import { type LabelChanges, labelChanges } from '../../sql-text/types-and-sequences.js';
 
 export const charType: Rule = {
   code: 'CHAR_TYPE',
@@ -166,7 +178,7 @@ export const createsType: Rule = {
   code: 'CREATES_TYPE',
   level: 'note',
   title: 'Custom type',
-  what: 'A table uses an enum, or a domain with a constraint.',
+  what: 'A table uses an enum, or a domain with a constraint. The change can also create one as an object.',
   why: 'Enum labels can be added but never removed. Adding a constraint to a domain later locks and reads every table that uses it.',
   safer: 'Use a text field with a check constraint, or a relation to a table of values.',
   aliases: { squawk: ['ban-create-domain-with-constraint', 'ban-alter-domain-with-add-constraint'] },
@@ -177,6 +189,97 @@ export const createsType: Rule = {
       if (kind !== 'enum' && !isRuled) return [];
       return [{ message: `${planned.event.collection} uses the ${kind} ${name}`, object: { kind, name } }];
     }),
+  object({ old, now }, { found }) {
+    const parsed = old === undefined && !found && isType(now) ? parseDefinition(now.definition) : '';
+    const form = typeof parsed === 'string' ? undefined : parsed.type?.form;
+    if (form !== 'enum' && form !== 'domain') return undefined;
+    return { message: `create the ${form} ${now.id}`, object: { kind: now.kind, name: now.id } };
+  },
+};
+
+/** Returns the labels that each enum gets or loses in the batch. An enum that the batch creates is not among them. */
+function changedLabels({ before, after }: PlannedEvent['batch']): { type: string; changes: LabelChanges }[] {
+  if (before.objects === after.objects) return [];
+  return [...after.objects.values()].flatMap(({ object }) => {
+    const old = isType(object) ? getObject(before, object) : undefined;
+    const changes = old === undefined || old === object ? null : labelChangesOf(old, object);
+    return changes === null ? [] : [{ type: object.id, changes }];
+  });
+}
+
+function labelChangesOf(old: SchemaObject, now: SchemaObject): LabelChanges | null {
+  const [from, to] = [parseDefinition(old.definition), parseDefinition(now.definition)];
+  if (typeof from === 'string' || typeof to === 'string') return null;
+  if (from.type?.form !== 'enum' || to.type?.form !== 'enum') return null;
+  return labelChanges(from.type.labels, to.type.labels);
+}
+
+/** Returns a new label that occurs in the text, as a string of SQL or as a default value. */
+function findNewLabel(batch: PlannedEvent['batch'], text: string): { type: string; label: string } | undefined {
+  for (const { type, changes } of changedLabels(batch))
+    for (const [label] of changes.added) {
+      const isDefault = text.includes('default_value') && text.includes(JSON.stringify(label));
+      if (isDefault || text.includes(`'${JSON.stringify(label).slice(1, -1).replaceAll("'", "''")}'`))
+        return { type, label };
+    }
+  return undefined;
+}
+
+const labelMessage = (what: string, { type, label }: { type: string; label: string }): string =>
+  `${what} uses the label ${JSON.stringify(label)} of type ${JSON.stringify(type)}, which the same change adds`;
+
+export const enumLabelInSameTransaction: Rule = {
+  code: 'ENUM_LABEL_IN_SAME_TRANSACTION',
+  level: 'danger',
+  title: 'New enum label used in the same change',
+  what: 'The change adds a label to a type and uses it, for example as a default, in a constraint or in a view.',
+  why: 'PostgreSQL does not allow the use of a new label in the transaction that adds it, unless the transaction also creates the type. It rejects the change.',
+  safer: 'Add the label in a change of its own first.',
+  example: { unsafe: 'a label that is added to `mood`, and a field with this label as its default, in one snapshot' },
+  event({ event, batch, found }) {
+    const used = found || event.type === 'field.deleted' ? undefined : findNewLabel(batch, JSON.stringify(event.data));
+    if (used === undefined) return undefined;
+    const { collection, field } = event;
+    return { message: labelMessage(field === null ? collection : `${collection}.${field}`, used) };
+  },
+  object({ now }, { batch, found }) {
+    const used = found || isType(now) ? undefined : findNewLabel(batch, JSON.stringify(now.definition));
+    return used && { message: labelMessage(objectLabel(now), used), object: { kind: now.kind, name: now.id } };
+  },
+};
+
+export const renamesEnumLabel: Rule = {
+  code: 'RENAMES_ENUM_LABEL',
+  level: 'warn',
+  title: 'Enum label is renamed',
+  what: 'A label of a type has another name at the same position. PostgreSQL cannot remove a label, so the service renames it.',
+  why: 'Rows with the former label have the new one. Programs and functions that contain the former label fail.',
+  safer: 'If you do not want to rename a label, add the new label and keep the former one.',
+  example: {
+    unsafe: "the definition `CREATE TYPE mood AS ENUM ('glad', 'sad')` for a type with the labels happy and sad",
+  },
+  object({ old, now }, { found }) {
+    const changes = found || old === undefined || !isType(now) ? null : labelChangesOf(old, now);
+    return (changes?.renamed ?? []).map(([from, to]) => ({
+      message: `rename the label ${JSON.stringify(from)} of type ${JSON.stringify(now.id)} to ${JSON.stringify(to)}`,
+      object: { kind: now.kind, name: now.id },
+    }))[0];
+  },
+};
+
+export const dropsType: Rule = {
+  code: 'DROPS_TYPE',
+  level: 'note',
+  title: 'Type is dropped',
+  what: 'The change drops a type that no managed table uses.',
+  why: 'Functions whose body is text, and programs, can still use the type. They fail then. PostgreSQL rejects the change while an unmanaged table uses the type.',
+  safer: 'First change the functions and programs that use it.',
+  example: { unsafe: 'DELETE /objects/type/mood' },
+  objectEvent({ event: { type, subject }, batch, found }) {
+    if (type !== 'object.deleted' || !isType(subject) || found) return undefined;
+    if (collectionsNeeding(batch.after, subject).length > 0) return undefined;
+    return { message: `drop ${objectLabel(subject)}`, object: { kind: subject.kind, name: subject.id } };
+  },
 };
 
 export const createsExtension: Rule = {

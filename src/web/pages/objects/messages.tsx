@@ -24,6 +24,7 @@ const GERMAN_KINDS: Readonly<Record<ObjectKind, readonly [one: string, many: str
   privileges: ['Rechte', 'Rechte'],
   table_options: ['Tabellenoptionen', 'Tabellen mit Optionen'],
   sequence: ['Sequenz', 'Sequenzen'],
+  type: ['Typ', 'Typen'],
 };
 
 export const messages = inLanguage(

@@ -221,6 +221,7 @@ const EXAMPLES: Partial<Record<ObjectKind, string>> = {
   privileges: 'GRANT SELECT, UPDATE (title) ON articles TO editors',
   table_options: 'ALTER TABLE articles SET (fillfactor = 80)',
   sequence: 'CREATE SEQUENCE invoice_numbers START WITH 1000',
+  type: "CREATE TYPE mood AS ENUM ('happy', 'sad')",
 };
 
 function NewObject() {
