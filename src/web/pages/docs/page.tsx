@@ -11,27 +11,7 @@ import { QueryResult } from '../../shared/problem-alert.js';
 import { NotFound, Page, useTitle, ReferenceTabs } from '../../shared/page.js';
 import classes from './page.module.css';
 import { CopyButton } from '../../shared/buttons.js';
-import { inLanguage } from '../../shared/language.js';
-
-/** The guides themselves are in English. */
-const messages = inLanguage(
-  {
-    title: 'API',
-    titleOf: (guide: string) => `${guide} · Guides`,
-    guides: 'Guides',
-    guide: 'Guide',
-    table: 'Table',
-    loading: (guide: string) => `Loading ${guide}`,
-  },
-  {
-    title: 'API',
-    titleOf: (guide) => `${guide} · Anleitungen`,
-    guides: 'Anleitungen',
-    guide: 'Anleitung',
-    table: 'Tabelle',
-    loading: (guide) => `${guide} wird geladen`,
-  },
-);
+import { messages } from '../reference/messages.js';
 
 /* Renders a guide's Markdown. HTML in it is removed. */
 
@@ -143,7 +123,7 @@ function componentsOf(page: string): Components {
     code: ({ children }) => <Code>{children}</Code>,
     // A group and not a region, because a page may have several tables and landmarks need unique names.
     table: ({ children }) => (
-      <div className={classes.scroller} role="group" aria-label={messages.table} tabIndex={0}>
+      <div className={classes.scroller} role="group" aria-label={messages.guides.table} tabIndex={0}>
         <table>{children}</table>
       </div>
     ),
@@ -199,7 +179,7 @@ export function DocsPage() {
   const guide = useQuery(guideQuery(page));
   const title = TITLES.find((each) => each.page === page)?.title ?? page;
   const isNarrow = useMediaQuery('(max-width: 62em)');
-  useTitle(messages.titleOf(title));
+  useTitle(messages.guides.titleOf(title));
   return (
     <Page wide>
       <Title order={1} size="h3" mb="sm">
@@ -209,7 +189,7 @@ export function DocsPage() {
       <div className={classes.guides}>
         {isNarrow ? <Choice page={page} /> : <Contents page={page} />}
         <article className={classes.guide} aria-label={title} lang="en">
-          <QueryResult query={guide} label={messages.loading(title)}>
+          <QueryResult query={guide} label={messages.guides.loading(title)}>
             {(text) => (text === null ? <NotFound /> : <Guide key={page} page={page} text={text} />)}
           </QueryResult>
         </article>
@@ -222,7 +202,7 @@ const isWithin = (page: string, guide: string): boolean => page === guide || pag
 
 function Contents({ page }: { page: string }) {
   return (
-    <nav className={classes.contents} aria-label={messages.guides}>
+    <nav className={classes.contents} aria-label={messages.guides.list}>
       {GUIDES.map((each) => (
         <div key={each.page} lang="en">
           <Link
@@ -243,7 +223,7 @@ function Choice({ page }: { page: string }) {
   const navigate = useNavigate();
   return (
     <NativeSelect
-      label={messages.guide}
+      label={messages.guides.guide}
       lang="en"
       data={GUIDES.map((each) => ({ value: each.page, label: each.title }))}
       value={page.split('/')[0]}

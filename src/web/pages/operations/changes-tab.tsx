@@ -89,7 +89,7 @@ function Empty() {
     <div className={classes.empty}>
       <Text fw={600}>{texts.none}</Text>
       <Text size="sm" mt={4}>
-        {texts.about(<code>?online</code>)}
+        {texts.about(<code>{'?online'}</code>)}
       </Text>
     </div>
   );

@@ -281,7 +281,7 @@ export function TrashTab() {
               </ul>
               {total > entries.length && (
                 <Text size="sm" c="dimmed">
-                  {texts.newest(entries.length, total, <code>dps trash</code>)}
+                  {texts.newest(entries.length, total, <code>{'dps trash'}</code>)}
                 </Text>
               )}
             </>

@@ -19,6 +19,14 @@ export const messages = inLanguage(
     sendChange: 'Send (changes data)',
     copyCurl: 'Copy as curl',
     response: 'Response',
+    /** The guides themselves are in English. */
+    guides: {
+      list: 'Guides',
+      titleOf: (guide: string) => `${guide} · Guides`,
+      guide: 'Guide',
+      table: 'Table',
+      loading: (guide: string) => `Loading ${guide}`,
+    },
   },
   {
     title: 'API',
@@ -35,5 +43,12 @@ export const messages = inLanguage(
     sendChange: 'Senden (ändert Daten)',
     copyCurl: 'Als curl kopieren',
     response: 'Antwort',
+    guides: {
+      list: 'Anleitungen',
+      titleOf: (guide) => `${guide} · Anleitungen`,
+      guide: 'Anleitung',
+      table: 'Tabelle',
+      loading: (guide) => `${guide} wird geladen`,
+    },
   },
 );

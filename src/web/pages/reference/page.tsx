@@ -161,7 +161,7 @@ export function ReferencePage() {
               {label}
             </Anchor>
           ),
-          <code>/server/openapi.json</code>,
+          <code>{'/server/openapi.json'}</code>,
         )}
       </Text>
       <QueryResult query={outline} label={messages.loading}>
@@ -432,7 +432,7 @@ function Result({ of: { status, headers, body, milliseconds } }: { of: ReceivedR
           {status}
         </Badge>
         <Text size="xs" c="dimmed">
-          {Math.round(milliseconds)} ms
+          {`${Math.round(milliseconds)} ms`}
         </Text>
         {headers.map(([name, value]) => (
           <Text key={name} size="xs" c="dimmed">
