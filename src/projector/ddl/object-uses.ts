@@ -175,7 +175,7 @@ export interface ChangedObjects {
 }
 
 /** An event with its index in the batch. */
-export interface IndexedEvent {
+interface IndexedEvent {
   event: ObjectEvent;
   index: number;
 }

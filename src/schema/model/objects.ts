@@ -318,10 +318,7 @@ export const TABLE_LIKE_CATALOGS: ReadonlySet<string> = new Set(['pg_class', 'pg
 export const isTableLike = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && TABLE_LIKE_CATALOGS.has(KINDS[kind].catalog);
 
-/** True for sequences. False for an unknown kind of a diff. */
 export const isSequence = ({ kind }: { readonly kind: string }): boolean => kind === 'sequence';
-
-/** True for types. False for an unknown kind of a diff. */
 export const isType = ({ kind }: { readonly kind: string }): boolean => kind === 'type';
 
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));

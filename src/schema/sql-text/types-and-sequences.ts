@@ -115,7 +115,7 @@ export type TypeParts = {
   | { form: 'range'; options: string }
 );
 
-export interface Attribute {
+interface Attribute {
   name: string;
   /** The type and the collation as SQL. */
   type: string;

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- Each kind of object has a short block, and all share one helper. */
 import { expect } from 'chai';
 import { dps as runDps } from '../../support/dps.js';
 import { withService } from '../../support/with-service.js';
