@@ -76,6 +76,7 @@ describe('adopting views with OBJECTS=on', () => {
       'function skip()',
       'trigger late on adults',
       'trigger late on people',
+      'type mood',
       'view A names',
       'view adults',
       'view every',
@@ -91,10 +92,8 @@ describe('adopting views with OBJECTS=on', () => {
       ['takes_odd(" odd")', 'NEEDS_UNMANAGED'],
     ]);
     const notes = report.not_represented.map(({ table, kind, code }) => [table, kind, code]);
-    expect(notes).to.deep.include.members([
-      ['adults', 'comment', 'COMMENT_NOT_REPRESENTED'],
-      ['of_people()', 'type', 'OBJECT_NEEDED'],
-    ]);
+    expect(notes).to.deep.include(['adults', 'comment', 'COMMENT_NOT_REPRESENTED']);
+    expect(notes.filter(([, kind]) => kind === 'type')).to.deep.equal([]);
     expect(notes.filter(([, kind, code]) => kind === 'function' && code === 'OBJECT_NEEDED')).to.deep.equal([]);
     const triggers = report.not_represented.filter(({ kind }) => kind === 'trigger');
     expect(triggers.map(({ table, name }) => [table, name])).to.deep.equal([['people', ' skip']]);
@@ -104,7 +103,7 @@ describe('adopting views with OBJECTS=on', () => {
     const { data } = await api.ok<{ data: object[] }>('GET', '/objects');
     const expected = { kind: 'materialized_view', id: 'totals', comment: null };
     const index = { name: 'totals_age', unique: true, definition: 'USING btree (age) WHERE (age > 1)' };
-    expect(data).to.have.length(13);
+    expect(data).to.have.length(14);
     expect(data[4]).to.deep.include({ ...expected, indexes: [index] });
     expect(await api.ok('GET', '/schema/drift')).to.deep.include({
       ok: true,
@@ -125,7 +124,6 @@ describe('adopting views with OBJECTS=on', () => {
     const other = await startService({ OBJECTS: 'on' });
     const target = createApi(other);
     try {
-      await target.sql(`CREATE TYPE mood AS ENUM ('sad', 'happy')`);
       const plan = await target.ok<object>('POST', '/schema/diff', snapshot);
       await target.ok('POST', '/schema/apply', plan);
       const { diff } = await target.ok<{ diff: object }>('POST', '/schema/diff', snapshot);
