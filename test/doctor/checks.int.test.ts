@@ -151,7 +151,7 @@ describe('the doctor', () => {
     await sql(`DELETE FROM service.service_migrations WHERE number > 1`);
     const { results, said: lines } = await run();
     expect(lines).to.deep.equal([
-      `MIGRATIONS_PENDING: The last applied migration is 1, but this release has ${number}.`,
+      `MIGRATIONS_PENDING: The last applied migration is 1, but this release has migrations up to ${number}.`,
     ]);
     expect(results[NAMES.indexOf('migrations')]).to.equal('error');
     expect(new Set(results.slice(NAMES.indexOf('migrations') + 1))).to.deep.equal(new Set(['skipped']));
