@@ -79,11 +79,12 @@ interface LinkTab {
 export function LinkTabs({ tabs, label }: { tabs: readonly LinkTab[]; label: string }) {
   const place = useRef<HTMLElement>(null);
   const pathname = useLocation({ select: (location) => location.pathname });
-  // Scrolls the open tab into view.
+  const counts = tabs.map(({ count = 0 }) => count).join();
+  // Scrolls the open tab into view, again after counters have changed its position.
   useEffect(() => {
     const [row, open] = [place.current, place.current?.querySelector<HTMLElement>('[aria-current]')];
     if (row && open) row.scrollLeft = open.offsetLeft - row.offsetLeft - (row.clientWidth - open.offsetWidth) / 2;
-  }, [pathname]);
+  }, [pathname, counts]);
   return (
     <nav ref={place} className={tabClasses.tabs} aria-label={label}>
       {tabs.map((tab) => (

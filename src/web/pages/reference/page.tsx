@@ -24,6 +24,7 @@ import { answerTo, request } from '../../service/request.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, ReferenceTabs, useTitle } from '../../shared/page.js';
+import { language } from '../../shared/language.js';
 import { messages } from './messages.js';
 import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
@@ -33,7 +34,7 @@ import { quoteForShell } from '../../../kernel/text.js';
 
 function Shape({ shape }: { shape: Outline['shapes'][number] }) {
   return (
-    <details className={classes.shape} id={`shape-${shape.name}`}>
+    <details className={classes.shape} id={`shape-${shape.name}`} lang="en">
       <summary>{shape.name}</summary>
       <Blocks of={shapeBlocks(shape)} about={shape.name} />
     </details>
@@ -195,7 +196,7 @@ function Operations({ outline }: { outline: Outline }) {
       {shown
         .filter(({ operations }) => operations.length > 0)
         .map(({ name, description, operations }) => (
-          <section key={name} aria-labelledby={`tag-${name}`}>
+          <section key={name} aria-labelledby={`tag-${name}`} lang="en">
             <Title order={2} size="h5" mt="xl" id={`tag-${name}`}>
               {name}
             </Title>
@@ -212,7 +213,7 @@ function Operations({ outline }: { outline: Outline }) {
       {needle === '' && (
         <>
           {[headerTable(outline), errorTable(outline)].map((table) => (
-            <section key={table.title}>
+            <section key={table.title} lang="en">
               <Title order={2} size="h5" mt="xl" mb="xs">
                 {table.title}
               </Title>
@@ -357,7 +358,7 @@ function TryOut({ operation }: { operation: OutlinedOperation }) {
     trying.mutate();
   };
   return (
-    <form onSubmit={submit} className={classes.try} aria-label={messages.tryIt}>
+    <form onSubmit={submit} className={classes.try} aria-label={messages.tryIt} lang={language}>
       <Stack gap="sm">
         <Text fw={600} size="sm">
           {messages.tryIt}

@@ -1,5 +1,6 @@
 /* Describes a change in a sentence. */
 import { abbreviate } from '../../../shared/text.js';
+import { KIND_NAMES } from '../../../shared/changes/messages.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { dropContents } from '../../../shared/changes/total.js';
 import type { Backfill } from '../../../../schema/model/backfill.js';
@@ -25,7 +26,8 @@ const isNothing = (value: unknown): boolean => value === null || value === undef
 export const nameOf = ({ collection, field }: Pick<Item, 'collection' | 'field'>): string => field ?? collection;
 
 /** Returns the kind in words: `materialized view`. */
-export const kindWords = ({ kind }: Pick<Item, 'kind'>): string => (kind ?? '').replaceAll('_', ' ');
+export const kindWords = ({ kind }: Pick<Item, 'kind'>): string =>
+  KIND_NAMES[kind ?? ''] ?? (kind ?? '').replaceAll('_', ' ');
 
 /** Returns one sentence for a created or deleted object, and otherwise one for each changed member. */
 export function sentencesOf(item: Item, fieldsOfNew: (collection: string) => number): Phrase[] {

@@ -24,6 +24,7 @@ import { DefinitionDiff, definitionLines } from '../../../shared/changes/change-
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
 import { Name, named } from '../../../shared/name.js';
+import { messages as changeTexts } from '../../../shared/changes/messages.js';
 import { messages } from '../messages.js';
 
 const { item: texts, export: exportTexts } = messages;
@@ -195,9 +196,7 @@ function PhraseText({ phrase }: { phrase: Phrase }) {
 
 const COLORS = { made: 'teal', changed: 'orange', renamed: 'violet', removed: 'red' } as const;
 
-const KINDS = { collections: 'collection', fields: 'field', relations: 'relation' } as const;
-
-const kindOf = (item: Item): string => (item.part === 'objects' ? kindWords(item) : KINDS[item.part]);
+const kindOf = (item: Item): string => (item.part === 'objects' ? kindWords(item) : changeTexts.parts[item.part]);
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
