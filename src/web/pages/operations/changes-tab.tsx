@@ -103,7 +103,7 @@ function Line({ change, isOpen }: { change: ChangeSummary; isOpen: boolean }) {
         <div className={classes.words}>
           <Group gap="xs">
             <Badge variant="light" color={STATES[state].color} tt="none" className={classes.badge}>
-              {texts.states[state]}
+              {STATES[state].label}
             </Badge>
             <Text fw={600}>{abbreviate(title ?? collections.join(', '), 120) || operation}</Text>
           </Group>

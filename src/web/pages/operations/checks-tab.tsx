@@ -24,7 +24,7 @@ import { SCHEMA } from '../../service/queries.js';
 import { useRole } from '../../service/session.js';
 import { Name } from '../../shared/name.js';
 import { Time } from '../../shared/time.js';
-import { valueText } from '../../shared/changes/sentences.js';
+import { objectTitle, valueText } from '../../shared/changes/sentences.js';
 
 /**
  * Runs the checks of the doctor when the user presses the button. Shows findings first, then all checks with their
@@ -125,7 +125,7 @@ export function DriftPart() {
 
 function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void }) {
   const { ok, tables, unmanaged, objects = [], unmanaged_objects = [] } = drift;
-  const names = [...unmanaged, ...unmanaged_objects.map(objectText)];
+  const names = [...unmanaged, ...unmanaged_objects.map(objectTitle)];
   const { unmanagedTables, unmanagedObjects } = messages.drift;
   const unmanagedText = unmanaged_objects.length > 0 ? unmanagedObjects : unmanagedTables;
   const isAdmin = useRole() === 'admin';
@@ -137,7 +137,7 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
           <TableDrift key={table.table} table={table} onChanged={onChanged} />
         ))}
         {objects.map((each) => (
-          <ObjectDrift key={objectText(each.object)} found={each} onChanged={onChanged} />
+          <ObjectDrift key={objectTitle(each.object)} found={each} onChanged={onChanged} />
         ))}
       </ul>
       {!ok && isAdmin && <RepairAllTables onChanged={onChanged} />}
@@ -151,8 +151,6 @@ function DriftReport({ drift, onChanged }: { drift: Drift; onChanged: () => void
 }
 
 type DriftObject = NonNullable<Drift['objects']>[number];
-
-const objectText = ({ kind, id }: { kind: string; id: string }): string => `${kind.replace('_', ' ')} ${id}`;
 
 /** Repairs all tables at once. The user must run destructive statements individually. */
 function RepairAllTables({ onChanged }: { onChanged: () => void }) {
@@ -242,7 +240,7 @@ function ObjectDrift({ found, onChanged }: { found: DriftObject; onChanged: () =
   return (
     <li className={classes.difference}>
       <Text fw={600}>
-        {objectText(object)}{' '}
+        {objectTitle(object)}{' '}
         <Badge variant="default" tt="none" fw={500} size="sm">
           {messages.drift.kinds[kind]}
         </Badge>
@@ -255,7 +253,7 @@ function ObjectDrift({ found, onChanged }: { found: DriftObject; onChanged: () =
         ))}
         <RepairStatements statements={repair.database} />
       </div>
-      {isAdmin && <Accept name={objectText(object)} accepted={{ objects: [object] }} onChanged={onChanged} />}
+      {isAdmin && <Accept name={objectTitle(object)} accepted={{ objects: [object] }} onChanged={onChanged} />}
     </li>
   );
 }
@@ -320,7 +318,7 @@ function ScheduledFaults() {
           {messages.scheduled.drift(
             <Time at={drift.occurred_at} />,
             <Name
-              of={abbreviate([...drift.data.tables, ...(drift.data.objects ?? []).map(objectText)].join(', '), 400)}
+              of={abbreviate([...drift.data.tables, ...(drift.data.objects ?? []).map(objectTitle)].join(', '), 400)}
             />,
           )}
         </Text>

@@ -1,6 +1,6 @@
 /** The texts of the tabs that show the service: health, checks, metrics, change requests and adoption. */
 import type { ReactNode } from 'react';
-import type { ChangeSummary, Drift, Examination } from '../../service/types.js';
+import type { Drift, Examination } from '../../service/types.js';
 import { inLanguage, locale } from '../../shared/language.js';
 import { named } from '../../shared/name.js';
 import { counted } from '../../shared/text.js';
@@ -200,18 +200,6 @@ export const messages = inLanguage(
           a review, or send {parameter}.
         </>
       ),
-      states: {
-        open: 'open',
-        approved: 'approved',
-        rejected: 'rejected',
-        scheduled: 'scheduled',
-        queued: 'queued',
-        preparing: 'preparing',
-        prepared: 'prepared',
-        applied: 'applied',
-        failed: 'failed',
-        withdrawn: 'withdrawn',
-      } satisfies Record<ChangeSummary['state'], string>,
       openedBy: (operation: string, author: string, since: ReactNode): ReactNode => (
         <>
           {operation}, opened by {author} {since}
@@ -423,18 +411,6 @@ export const messages = inLanguage(
           Optionen einer Prüfung wählen oder {parameter} senden.
         </>
       ),
-      states: {
-        open: 'offen',
-        approved: 'genehmigt',
-        rejected: 'abgelehnt',
-        scheduled: 'geplant',
-        queued: 'wartend',
-        preparing: 'in Vorbereitung',
-        prepared: 'vorbereitet',
-        applied: 'angewendet',
-        failed: 'fehlgeschlagen',
-        withdrawn: 'zurückgezogen',
-      },
       openedBy: (operation, author, since) => (
         <>
           {operation}, gestellt von {author} {since}

@@ -145,7 +145,7 @@ function Requests({ changes }: { changes: readonly ChangeSummary[] }) {
               </Text>
             </span>
             <Badge color={STATES[state].color} variant="light" className={classes.state}>
-              {state}
+              {STATES[state].label}
             </Badge>
           </Link>
         </li>

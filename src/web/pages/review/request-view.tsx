@@ -47,7 +47,7 @@ export function RequestView({ id }: { id: string }) {
 
 function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean }) {
   const { state, title, author, reason, opened_at: at, collections, result } = request;
-  const { color, words } = STATES[state];
+  const { color, label, words } = STATES[state];
   const mayReadHistory = useMay('readHistory');
   const { document, online } = request;
   const change = useMemo(() => shownChangeOf({ document, online, reason }), [document, online, reason]);
@@ -59,7 +59,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
             {title === null ? texts.titleOf(abbreviate(collections.join(', '), 120)) : abbreviate(title, 200)}
           </Title>
           <Badge color={color} variant="light" className={classes.state} role="status">
-            {state}
+            {label}
           </Badge>
           {change !== null && <Counts items={change.items} />}
         </Group>

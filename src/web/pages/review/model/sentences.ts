@@ -2,6 +2,7 @@
 import { abbreviate } from '../../../shared/text.js';
 import { KIND_NAMES } from '../../../shared/changes/messages.js';
 import { valueText } from '../../../shared/changes/sentences.js';
+import { KIND_NAMES } from '../../../shared/changes/messages.js';
 import { dropContents } from '../../../shared/changes/total.js';
 import type { Backfill } from '../../../../schema/model/backfill.js';
 import { type Item, type Member, isRename } from './items.js';

@@ -21,13 +21,14 @@ import { addressOf } from '../../../service/review-queries.js';
 import { Glyph } from '../../../shared/glyph.js';
 import { useCopy } from '../../../shared/buttons.js';
 import { DefinitionDiff, definitionLines } from '../../../shared/changes/change-list.js';
+import { messages as changes } from '../../../shared/changes/messages.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { abbreviate } from '../../../shared/text.js';
 import { Name, named } from '../../../shared/name.js';
-import { messages as changeTexts } from '../../../shared/changes/messages.js';
 import { messages } from '../messages.js';
 
 const { item: texts, export: exportTexts } = messages;
+const { parts } = changes;
 
 const SHORT = 240;
 /** Maximum number of characters that the page shows. */
@@ -196,7 +197,7 @@ function PhraseText({ phrase }: { phrase: Phrase }) {
 
 const COLORS = { made: 'teal', changed: 'orange', renamed: 'violet', removed: 'red' } as const;
 
-const kindOf = (item: Item): string => (item.part === 'objects' ? kindWords(item) : changeTexts.parts[item.part]);
+const kindOf = (item: Item): string => (item.part === 'objects' ? kindWords(item) : parts[item.part]);
 
 const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
