@@ -1,6 +1,5 @@
 /* Describes a change in a sentence. */
 import { abbreviate } from '../../../shared/text.js';
-import { KIND_NAMES } from '../../../shared/changes/messages.js';
 import { valueText } from '../../../shared/changes/sentences.js';
 import { KIND_NAMES } from '../../../shared/changes/messages.js';
 import { dropContents } from '../../../shared/changes/total.js';
