@@ -26,6 +26,7 @@ describe('the connection configuration', () => {
       connectionString: 'postgres://u:p@h:1/app',
       hosts: null,
       serviceSchema: 'service_crm',
+      objectsOwner: null,
       application_name: 'data-platform-service',
       options: startupOptions(SETTINGS),
       connectionTimeoutMillis: 10_000,

@@ -37,26 +37,25 @@ describe('a domain', () => {
   });
 
   it('changes its default and nullability', () => {
-    expect(altered({}, { default: '1' })).to.deep.equal(['SET DEFAULT (1);']);
-    expect(altered({ default: '1' }, { default: '2' })).to.deep.equal(['SET DEFAULT (2);']);
-    expect(altered({ default: '1', not_null: true }, { not_null: true })).to.deep.equal(['DROP DEFAULT;']);
-    expect(altered({}, { not_null: true })).to.deep.equal(['SET NOT NULL;']);
-    expect(altered({ not_null: true, default: '1' }, { default: '1' })).to.deep.equal(['DROP NOT NULL;']);
+    expect(altered({}, { default: '1' })).to.deep.equal(['SET DEFAULT (1)']);
+    expect(altered({ default: '1' }, { default: '2' })).to.deep.equal(['SET DEFAULT (2)']);
+    expect(altered({ default: '1', not_null: true }, { not_null: true })).to.deep.equal(['DROP DEFAULT']);
+    expect(altered({}, { not_null: true })).to.deep.equal(['SET NOT NULL']);
+    expect(altered({ not_null: true, default: '1' }, { default: '1' })).to.deep.equal(['DROP NOT NULL']);
   });
 
   it('drops and adds checks, and recreates a changed one', () => {
     expect(altered({ checks: [POSITIVE, SMALL] }, { checks: [SMALL] })).to.deep.equal([
-      'DROP CONSTRAINT IF EXISTS "positive";',
+      'DROP CONSTRAINT IF EXISTS "positive"',
     ]);
     expect(altered({ checks: [SMALL] }, { checks: [SMALL, POSITIVE] })).to.deep.equal([
-      'DROP CONSTRAINT IF EXISTS "positive";',
-      'ADD CONSTRAINT "positive" CHECK ((VALUE > 0));',
+      'DROP CONSTRAINT IF EXISTS "positive"',
+      'ADD CONSTRAINT "positive" CHECK ((VALUE > 0))',
     ]);
     const changed = { ...SMALL, definition: 'CHECK ((VALUE < 8))' };
     expect(altered({ checks: [POSITIVE, SMALL] }, { checks: [POSITIVE, changed] })).to.deep.equal([
-      'DROP CONSTRAINT IF EXISTS "small";',
-      'DROP CONSTRAINT IF EXISTS "small";',
-      'ADD CONSTRAINT "small" CHECK ((VALUE < 8));',
+      'DROP CONSTRAINT IF EXISTS "small"',
+      'ADD CONSTRAINT "small" CHECK ((VALUE < 8))',
     ]);
   });
 });

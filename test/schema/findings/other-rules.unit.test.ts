@@ -292,9 +292,10 @@ describe('rules of findings', () => {
     expect(JSON.stringify(filled(required, { value: 'x' }).map(({ message }) => message))).not.to.contain('with null');
   });
 
-  it('all have a test here or among the unsafe changes', () => {
-    const texts = ['other-rules', 'known-unsafe', 'levels', 'by-policy']
-      .map((name) => readFileSync(new URL(`${name}.unit.test.ts`, import.meta.url), 'utf8'))
+  it('all have a test here, among the unsafe changes or among the types', () => {
+    const units = ['other-rules', 'known-unsafe', 'levels', 'by-policy'].map((name) => `${name}.unit.test.ts`);
+    const texts = [...units, '../../http/type-objects.e2e.test.ts']
+      .map((path) => readFileSync(new URL(path, import.meta.url), 'utf8'))
       .join('\n');
     const checked = RULES.filter(({ statement, field, relation: of, event }) => statement ?? field ?? of ?? event);
     const isTried = (code: string): boolean => texts.includes(`'${code}'`);

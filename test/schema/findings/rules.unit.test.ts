@@ -31,7 +31,9 @@ describe('the rules', () => {
 
   it('have the highest level only for losses, rejections and impossible changes', () => {
     expect(codes(({ level }) => level === 'danger')).to.deep.equal(
-      splitWords('DATA_NOT_KEPT INHERITED LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE ROLE_NEEDED TYPE_NEEDED'),
+      splitWords(`
+        DATA_NOT_KEPT ENUM_LABEL_IN_SAME_TRANSACTION INHERITED LOSES_DATA NEEDED_ELSEWHERE NOT_ONLINE ROLE_NEEDED
+        TYPE_NEEDED`),
     );
   });
 });
