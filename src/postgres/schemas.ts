@@ -101,7 +101,7 @@ interface OwnerFacts {
   isPowerful: boolean;
   /** True if the account may act for the role and create objects for it. */
   isMember: boolean;
-  /** A managed schema in which the role may not create objects. */
+  /** A managed schema in which the role cannot create objects. */
   closed: string | null;
   /** A schema or table of the service, or a role, which the role may use. */
   reached: string | null;
@@ -153,7 +153,7 @@ export async function findOwnerProblem(
   if (facts.reached !== null)
     return `${role} has privileges on ${facts.reached}, so its functions could read accounts and the log in the schema ${own}. Revoke these privileges from ${owner}, from PUBLIC and from the roles of which ${owner} is a member, or set another role.`;
   if (facts.closed !== null)
-    return `${role} may not create objects in the schema ${quoted(facts.closed)}. Run as its owner or a superuser: GRANT USAGE, CREATE ON SCHEMA ${quoted(facts.closed)} TO ${owner}.`;
+    return `${role} cannot create objects in the schema ${quoted(facts.closed)}. Run as its owner or a superuser: GRANT USAGE, CREATE ON SCHEMA ${quoted(facts.closed)} TO ${owner}.`;
   return null;
 }
 

@@ -342,7 +342,7 @@ function useArrangement(layout: PlacedGraph, view: DiagramView | null): Arrangem
       setDragged(isFinal ? null : { table, place });
       if (!isFinal) return;
       const moved = moveTable(settled, table, place);
-      // A table that was dropped on another one must not hide it.
+      // A table that the user drops on another table must not hide it.
       const free = placeSteadily(moved, moved.places, moved);
       save({ ...view, places: [...free.places].map(([collection, { x, y }]) => ({ collection, x, y })) });
     },
