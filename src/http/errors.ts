@@ -1,6 +1,7 @@
 /* API errors: codes, statuses and their response format. */
-import { splitArgumentTypes } from '../schema/model/objects.js';
-import { parseDefinition } from '../schema/sql-text/object-definition.js';
+import { inSchema, isObjectKind, objectNameParts, splitArgumentTypes } from '../schema/model/objects.js';
+import { definitionInSchema, parseDefinition } from '../schema/sql-text/object-definition.js';
+import { parseGrants } from '../schema/sql-text/privileges.js';
 import { quotedName } from '../schema/sql-text/quoted-name.js';
 import { VENDOR } from '../schema/snapshot/snapshot.js';
 import { visibleText } from '../kernel/text.js';
@@ -221,28 +222,58 @@ const definitionMember = ({ path }: Record<string, unknown>): 'rhs' | 'definitio
   Array.isArray(path) && path[0] === 'definition' ? 'rhs' : 'definition';
 
 /**
- * Checks the schema in the definition of an object, in its document or in an entry of a diff. PostgreSQL omits the
- * default schema in argument types.
+ * Checks the schema in the definition of an object, in its document or in an entry of a diff, and removes the name of the
+ * default schema. PostgreSQL omits that schema in argument types.
  */
 function addOtherSchemaOfDefinition(
   document: Record<string, unknown>,
   at: () => Path,
-  { managed, problems }: { managed: string | undefined; problems: Problem[] },
+  { schemas, problems }: { schemas: readonly string[]; problems: Problem[] },
 ): void {
+  removeDefaultSchema(document, schemas[0]);
   const member = definitionMember(document);
   const definition = document[member];
   const parsed = typeof definition === 'string' ? parseDefinition(definition) : '';
-  if (typeof parsed === 'string') return;
+  if (typeof parsed === 'string') {
+    addOtherSchemaOfGrants(definition, () => [...at(), member], { schemas, problems });
+    return;
+  }
   const path = () => [...at(), member];
-  if (parsed.schema !== undefined && parsed.schema !== managed) {
-    const message = `definition must create the object in ${JSON.stringify(managed)}, the default schema, and names ${JSON.stringify(parsed.schema)}`;
+  if (parsed.schema !== undefined && parsed.schema === schemas[0])
+    document[member] = definitionInSchema(parsed, undefined);
+  else if (parsed.schema !== undefined && !schemas.includes(parsed.schema)) {
+    const message = `definition must create the object in ${namesOfSchemas(schemas)}, and names ${JSON.stringify(parsed.schema)}`;
     problems.push(invalidProblem(path(), message));
   }
-  const prefix = `${quotedName(managed ?? '')}.`;
+  const prefix = `${quotedName(schemas[0] ?? '')}.`;
   if (splitArgumentTypes(parsed.routine?.argumentTypes ?? '').some((type) => type.startsWith(prefix))) {
-    const message = `definition must not write the default schema ${JSON.stringify(managed)} in an argument type, because PostgreSQL omits it`;
+    const message = `definition must not write the default schema ${JSON.stringify(schemas[0])} in an argument type, because PostgreSQL omits it`;
     problems.push(invalidProblem(path(), message));
   }
+}
+
+/** Removes the name of the default schema from the id of an object. */
+function removeDefaultSchema(document: Record<string, unknown>, usual: string | undefined): void {
+  const { kind, id } = document;
+  if (!isObjectKind(kind) || typeof id !== 'string') return;
+  if (objectNameParts({ kind, id }).schema === usual) document['id'] = inSchema({ kind, id }, undefined).id;
+}
+
+/** Checks the schema in GRANT statements. */
+function addOtherSchemaOfGrants(
+  definition: unknown,
+  path: () => Path,
+  { schemas, problems }: { schemas: readonly string[]; problems: Problem[] },
+): void {
+  const grants = typeof definition === 'string' ? parseGrants(definition) : '';
+  if (typeof grants === 'string') return;
+  const { schema } = objectNameParts({ kind: 'privileges', id: grants.id });
+  if (schema === undefined || (schema !== schemas[0] && schemas.includes(schema))) return;
+  const message =
+    schema === schemas[0]
+      ? 'definition must write the table, function or sequence of the default schema without a schema'
+      : `definition must name an object in ${namesOfSchemas(schemas)}, and names ${JSON.stringify(schema)}`;
+  problems.push(invalidProblem(path(), message));
 }
 
 function addOtherSchemas(
@@ -251,7 +282,7 @@ function addOtherSchemas(
   { schemas, members, ignores, problems }: OtherSchemas,
 ): void {
   const { schema } = document;
-  addOtherSchemaOfDefinition(document, at, { managed: schemas[0], problems });
+  addOtherSchemaOfDefinition(document, at, { schemas, problems });
   if (!isObject(schema)) return;
   for (const member of members) {
     const name = schema[member];
@@ -262,8 +293,10 @@ function addOtherSchemas(
   }
 }
 
-function notManaged(member: string, schemas: readonly string[]): string {
+const notManaged = (member: string, schemas: readonly string[]): string =>
+  `${member} must be ${namesOfSchemas(schemas)}, or omitted`;
+
+function namesOfSchemas(schemas: readonly string[]): string {
   const names = schemas.map((name) => JSON.stringify(name)).join(' or ');
-  const which = schemas.length === 1 ? 'the managed schema' : 'a managed schema (DB_SCHEMAS)';
-  return `${member} must be ${names}, ${which}, or omitted`;
+  return `${names}, ${schemas.length === 1 ? 'the managed schema' : 'a managed schema (DB_SCHEMAS)'}`;
 }

@@ -22,7 +22,14 @@ import {
   collectionsNamed,
 } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import { type ObjectName, kindWithLabel, objectKey, objectNameParts } from '../schema/model/objects.js';
+import {
+  type ObjectName,
+  kindWithLabel,
+  objectKey,
+  objectNameParts,
+  fromLocalObject,
+  splitQualifiedId,
+} from '../schema/model/objects.js';
 import { ancestorsOf, parentOf } from '../schema/model/order.js';
 import { type State, NEW_IDENTITY, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';
@@ -390,9 +397,14 @@ async function readReplacedPrivileges(
   schema: string,
   replaced: readonly string[] = [],
 ): Promise<readonly ObjectName[]> {
-  const names = replaced.flatMap((id) => [id, objectNameParts({ kind: 'function', id }).name]);
-  const privileges = names.length === 0 ? [] : await readPrivilegesOn(db, schema, names);
-  return privileges.map(([, object]) => object);
+  const names = replaced.flatMap((id) => [splitQualifiedId(id), objectNameParts({ kind: 'function', id })]);
+  const privileges: ObjectName[] = [];
+  for (const place of new Set(names.map((each) => each.schema))) {
+    const here = names.filter((each) => each.schema === place).map(({ name }) => name);
+    const found = await readPrivilegesOn(db, place ?? schema, here);
+    privileges.push(...found.map(([, object]) => fromLocalObject({ ...object, schema: place })));
+  }
+  return privileges;
 }
 
 async function readMissingRoles(db: Queryable, roles: readonly string[]): Promise<string[]> {

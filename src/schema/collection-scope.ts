@@ -5,7 +5,7 @@ import type { Resumable } from '../kernel/resumable.js';
 import { changesObjects, changesSchema, collectionsChanged, collectionsTouchedBy } from './fold/event-schemas.js';
 import type { LogEvent, NewEvent } from './model/events.js';
 import type { Collection, Relation } from './model/model.js';
-import { type ObjectName, objectNameParts } from './model/objects.js';
+import { type ObjectName, objectNameParts, splitQualifiedId } from './model/objects.js';
 import { followsTable } from './transition/objects.js';
 import {
   type CollectionNode,
@@ -54,7 +54,10 @@ export function isObjectInScope(scope: CollectionScope, states: readonly State[]
  */
 export function isNamedObjectInScope(scope: CollectionScope, object: NonNullable<Problem['object']>): boolean {
   const { table } = objectNameParts(object as ObjectName);
-  return table !== null && object.kind !== 'rule' && isInScope(scope, table);
+  if (table === null || object.kind === 'rule') return false;
+  // The collection of a table in another schema can have any name, so the document does not tell it.
+  const { schema, name } = splitQualifiedId(table);
+  return schema === undefined && isInScope(scope, name);
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   objectKey,
   objectLabel,
   objectNameParts,
+  toLocalObject,
 } from '../../schema/model/objects.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
@@ -46,7 +47,10 @@ export interface ObjectAdoption {
 }
 
 interface ManagedCollections {
+  /** The default schema. */
   schema: string;
+  /** All managed schemas. */
+  schemas: readonly string[];
   state: State;
   /** The collections that exist after the adoption. */
   managed: readonly { collection: Collection }[];
@@ -69,9 +73,9 @@ export function noteNamesOf(object: SchemaObject): string[] {
 const columnNoteName = (table: string | null, column: string): string => `column privileges ${table}.${column}`;
 
 /** Returns the id of the object that a note names, or the name if it is no object of a table. */
-function objectIdOfNote({ table, kind: label, name }: Note): string {
+function objectIdOfNote({ kind: label, name }: Note, table: string): string {
   const kind = kindWithLabel(label);
-  return kind !== undefined && isOnTable({ kind }) ? idOnTable(kind, name, table ?? '') : name;
+  return kind !== undefined && isOnTable({ kind }) ? idOnTable(kind, name, table) : name;
 }
 
 /**
@@ -80,7 +84,7 @@ function objectIdOfNote({ table, kind: label, name }: Note): string {
  */
 export async function readObjectAdoption(
   client: pg.ClientBase,
-  { schema, state, managed }: ManagedCollections,
+  { schema, schemas, state, managed }: ManagedCollections,
   request: AdoptRequest,
 ): Promise<ObjectAdoption> {
   const wanted = 'all' in request ? undefined : (request.objects ?? []);
@@ -89,11 +93,11 @@ export async function readObjectAdoption(
   const isRequested = (view: CatalogObject): boolean => {
     if (state.objects.has(objectKey(view))) return false;
     if (isWanted !== undefined) return isWanted.has(objectKey(view));
-    return view.extension === null && !(isSequence(view) && needed.has(locationKey(schema, view.id)));
+    return view.extension === null && !(isSequence(view) && needed.has(locationOf(view, schema)));
   };
-  const names = [...(await readObjects(client, schema)).values()].filter(isRequested);
+  const names = [...(await readObjects(client, { schema, schemas })).values()].filter(isRequested);
   await lockObjects(client, schema, names);
-  const views = await readObjects(client, schema, names);
+  const views = await readObjects(client, { schema }, names);
   const refused = new Map<string, RefusedObject>();
   const objects = new Map<string, SchemaObject>();
   for (const view of [...views.values()].filter(isRequested)) {
@@ -101,21 +105,17 @@ export async function readObjectAdoption(
     if ('code' in object) refused.set(objectKey(view), object);
     else objects.set(objectKey(view), object);
   }
-  const relations = managedRelations({ state, managed, schema });
+  const relations = managedRelations({ state, managed, schema, schemas });
   refuseUnmanagedUses({ objects, views, refused, relations, schema, state });
-  const adopted = sortByDependency(objects, views);
-  const routines = new Set(
-    [...adopted, ...[...state.objects.values()].map(({ object }) => object)].filter(isRoutine).map(({ id }) => id),
-  );
+  const adopted = sortByDependency(objects, views, schema);
+  const all = [...adopted, ...[...state.objects.values()].map(({ object }) => object)];
+  const routines = new Set(all.filter(isRoutine).map((object) => locationOf(object, schema)));
+  const types = new Set(all.filter(isType).map((object) => locationOf(object, schema)));
   const managedKeys = new Set([...state.objects.keys(), ...adopted.map(objectKey)]);
   const others = (await readNeededObjects(client, schema, adopted)).filter(
     (each) =>
-      (each.routine === null || each.schema !== schema || !routines.has(each.routine)) &&
-      !(
-        each.kind === 'type' &&
-        each.schema === schema &&
-        managedKeys.has(objectKey({ kind: 'type', id: each.type ?? '' }))
-      ),
+      (each.routine === null || !routines.has(locationKey(each.schema, each.routine))) &&
+      !(each.kind === 'type' && types.has(locationKey(each.schema, each.type ?? ''))),
   );
   return {
     adopted,
@@ -123,7 +123,7 @@ export async function readObjectAdoption(
     refused: [...refused.values()],
     notes: [
       ...adopted.flatMap((object) =>
-        restoringNotes(object, views.get(objectKey(object)) as CatalogObject, managedKeys),
+        restoringNotes(object, views.get(objectKey(object)) as CatalogObject, { managed: managedKeys, schema }),
       ),
       ...adopted.flatMap(roleNotes),
       ...others.map(({ object, kind, identity, name }) => ({
@@ -171,6 +171,12 @@ function toRepresentedObject(view: CatalogObject): SchemaObject | RefusedObject 
   return { ...subject, code: 'NOT_REPRESENTABLE', message };
 }
 
+/** Returns the schema and the name of an object, or the schema and the id of a function, as a key. */
+function locationOf(object: ObjectName, usual: string): string {
+  const { schema = usual, id } = toLocalObject(object);
+  return locationKey(schema, id);
+}
+
 /** Returns the sequences that a table needs, by schema and name. They are part of the table. */
 const neededSequences = ({ schema: table }: Collection, schema: string): string[] =>
   (extrasOfTable(table).needs ?? []).flatMap((need) =>
@@ -185,8 +191,7 @@ function managedRelations({ state, managed, schema }: ManagedCollections): Set<s
     if (table !== null) relations.add(locationKey(table.schema ?? schema, table.name ?? collection.collection));
     for (const sequence of neededSequences(collection, schema)) relations.add(sequence);
   }
-  for (const { object } of state.objects.values())
-    if (isTableLike(object)) relations.add(locationKey(schema, object.id));
+  for (const { object } of state.objects.values()) if (isTableLike(object)) relations.add(locationOf(object, schema));
   return relations;
 }
 
@@ -206,27 +211,29 @@ const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_sch
  * or sequence. A replay of the log could not create such an object in another database.
  */
 function refuseUnmanagedUses({ objects, views, refused, relations, schema, state }: Adopting): void {
-  const managedTypes = [...state.objects.values()].flatMap(({ object }) => (isType(object) ? [object.id] : []));
+  const managedTypes = [...state.objects.values()].flatMap(({ object }) =>
+    isType(object) ? [locationOf(object, schema)] : [],
+  );
   for (let before = -1; before !== objects.size;) {
     before = objects.size;
     const adopted = new Set(
-      [...objects.values()].flatMap((object) => (isTableLike(object) ? [locationKey(schema, object.id)] : [])),
+      [...objects.values()].flatMap((object) => (isTableLike(object) ? [locationOf(object, schema)] : [])),
     );
     const isObject = (target: PrivilegesTarget): boolean =>
       getTarget(state, target) !== undefined ||
       TARGETS[target.type].kinds.some((each) => objects.has(objectKey({ kind: each, id: target.id })));
-    const types = new Set([...managedTypes, ...[...objects.values()].filter(isType).map(({ id }) => id)]);
+    const types = new Set([
+      ...managedTypes,
+      ...[...objects.values()].filter(isType).map((object) => locationOf(object, schema)),
+    ]);
     for (const [key, { kind, id }] of objects) {
       const { target } = objectNameParts({ kind, id });
-      // A rule writes no schema before a table.
-      const isOutside = (place: string): boolean => place !== schema && place !== '';
       const isManagedTable = (place: string, name: string): boolean =>
         OWN_SCHEMAS.has(place) || relations.has(locationKey(place, name)) || adopted.has(locationKey(place, name));
       const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
         if (target !== null) return !isObject(target);
-        if (kind === 'type' && catalog === 'pg_type') return !types.has(name) || place !== schema;
-        if (!TABLE_LIKE_CATALOGS.has(catalog)) return false;
-        return !isManagedTable(place, name) || (kind === 'rule' && isOutside(place));
+        if (kind === 'type' && catalog === 'pg_type') return !types.has(locationKey(place, name));
+        return TABLE_LIKE_CATALOGS.has(catalog) && !isManagedTable(place, name);
       });
       if (other === undefined) continue;
       objects.delete(key);
@@ -238,16 +245,24 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
   }
 }
 
-function sortByDependency(objects: ReadonlyMap<string, SchemaObject>, views: ObjectFacts): SchemaObject[] {
-  const byUse = new Map([...objects].map(([key, { kind, id }]) => [`${KINDS[kind].catalog}\0${id}`, key]));
+function sortByDependency(
+  objects: ReadonlyMap<string, SchemaObject>,
+  views: ObjectFacts,
+  usual: string,
+): SchemaObject[] {
+  const byUse = new Map(
+    [...objects].map(([key, object]) => [`${KINDS[object.kind].catalog}\0${locationOf(object, usual)}`, key]),
+  );
   const needs = (key: string): string[] =>
-    (views.get(key)?.uses ?? []).flatMap(({ catalog, name }) => byUse.get(`${catalog}\0${name}`) ?? []);
+    (views.get(key)?.uses ?? []).flatMap(
+      ({ catalog, schema, name }) => byUse.get(`${catalog}\0${locationKey(schema, name)}`) ?? [],
+    );
   return sortNeededFirst(objects.keys(), needs).flatMap((key) => objects.get(key) ?? []);
 }
 
 /** Returns the key of the trigger, rule or privileges that a statement creates. Empty for other statements. */
-function keyOfCreated(text: string): string {
-  const created = /^(?:GRANT |REVOKE |CREATE (?:RULE |.*TRIGGER ))/.test(text) ? createdBy(text) : undefined;
+function keyOfCreated(text: string, usual: string): string {
+  const created = /^(?:GRANT |REVOKE |CREATE (?:RULE |.*TRIGGER ))/.test(text) ? createdBy(text, usual) : undefined;
   return created === undefined ? '' : objectKey(created);
 }
 
@@ -262,16 +277,20 @@ const KEPT: readonly [RegExp, kind: string][] = [
   [/ SET STATISTICS /, 'statistics target'],
 ];
 
-/** Returns the name of the object that a note is about, in the form of `noteNamesOf`. */
-export function nameOfNote(note: Note): string {
-  const { table, kind, name } = note;
+/**
+ * Returns the name of the object that a note is about, in the form of `noteNamesOf`.
+ * @param tables the tables of collections, as in `qualifiedId`
+ */
+export function nameOfNote(note: Note, tables: ReadonlyMap<string, string>): string {
+  const { kind, name } = note;
+  const table = tables.get(note.table ?? '') ?? note.table ?? '';
   const [, column] = kind === 'column setting' ? (/^(.*) privileges$/s.exec(name) ?? []) : [];
   if (column !== undefined) return columnNoteName(table, column);
-  if (isAboutOptions(note)) return objectNoteName({ kind: 'table_options', id: table ?? '' });
-  if (kind !== 'privilege') return `${kind} ${objectIdOfNote(note)}`;
+  if (isAboutOptions(note)) return objectNoteName({ kind: 'table_options', id: table });
+  if (kind !== 'privilege') return `${kind} ${objectIdOfNote(note, table)}`;
   // regrole quotes the name of the role.
   const role = name === 'PUBLIC' ? PUBLIC : name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
-  return objectNoteName({ kind: 'privileges', id: idOnTable('privileges', role, table ?? '') });
+  return objectNoteName({ kind: 'privileges', id: idOnTable('privileges', role, table) });
 }
 
 /** An index as the replica identity is no table option that the service manages. */
@@ -283,10 +302,14 @@ const isAboutOptions = ({ kind, name }: Note): boolean =>
 const ABOUT_PUBLIC_EXECUTE = /^(?:GRANT EXECUTE|REVOKE ALL) ON (?:FUNCTION|PROCEDURE) .* (?:TO|FROM) PUBLIC$/s;
 
 /** Creates notes about properties that no snapshot contains, although changes to the object preserve them. */
-function restoringNotes(object: SchemaObject, { restoring }: CatalogObject, managed: ReadonlySet<string>): Note[] {
+function restoringNotes(
+  object: SchemaObject,
+  { restoring }: CatalogObject,
+  { managed, schema }: { managed: ReadonlySet<string>; schema: string },
+): Note[] {
   const isPublic = restoring.some((text) => /^GRANT EXECUTE .* TO PUBLIC$/s.test(text));
   const kept = restoring.filter(
-    (text) => !managed.has(keyOfCreated(text)) && !(isPublic && ABOUT_PUBLIC_EXECUTE.test(text)),
+    (text) => !managed.has(keyOfCreated(text, schema)) && !(isPublic && ABOUT_PUBLIC_EXECUTE.test(text)),
   );
   const kinds = new Set(kept.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
   return [...kinds].sort().map((kind) => ({

@@ -9,7 +9,7 @@ import type {
 import { quoteName } from '../../kernel/text.js';
 import type { ObjectName } from '../../schema/model/objects.js';
 import { type ObjectAdoption, type RefusedObject, nameOfNote, noteNamesOf, readObjectAdoption } from './objects.js';
-import { extrasOf, getObject, type State } from '../../schema/model/state.js';
+import { extrasOf, getObject, type State, tableIdOf } from '../../schema/model/state.js';
 import type { NewRelation, Collection } from '../../schema/model/model.js';
 import { isSystemCollection } from '../../schema/model/system-collections.js';
 import { createTimeSlice } from '../../kernel/event-loop.js';
@@ -115,7 +115,9 @@ export async function readAdoption(
   const together = new Map([...tables].filter(([name]) => adopted.has(name)));
   const keys = completeKeys(there, { schema, state, objects, notes, together });
   const managed = [...converted.tables, ...state.collections.values()];
-  const beside = hasObjects ? await readObjectAdoption(client, { schema, state, managed }, request) : undefined;
+  const beside = hasObjects
+    ? await readObjectAdoption(client, { schema, schemas, state, managed }, request)
+    : undefined;
   const shown = beside === undefined ? [] : [...objectsInOrder(state), ...beside.adopted].flatMap(noteNamesOf);
   const hangingNotes = (await hanging).filter(({ table }) => adopted.has(table ?? ''));
   notes.push(...selectUnrepresented({ managed, shown }, [hangingNotes, beside?.notes ?? []]));
@@ -194,7 +196,8 @@ function selectUnrepresented(
   notes: readonly (readonly Note[])[],
 ): Note[] {
   const represented = new Set([...representedObjects(managed), ...shown]);
-  return notes.flat().filter((note) => !represented.has(nameOfNote(note)));
+  const tables = new Map(managed.map(({ collection }) => [collection.collection, tableIdOf(collection)]));
+  return notes.flat().filter((note) => !represented.has(nameOfNote(note, tables)));
 }
 
 /** Reads no standalone objects. Used if only some tables are requested. */

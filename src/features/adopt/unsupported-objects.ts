@@ -2,6 +2,7 @@
  * Finds unsupported objects: those that depend on tables, or belong to them, and that no snapshot can contain. Adoption
  * leaves them unchanged and lists them.
  */
+import { fromLocalObject, kindWithLabel } from '../../schema/model/objects.js';
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
 import { DEFAULT_PRIVILEGES, ROUTINE_ID, ROUTINE_KIND } from '../../projector/ddl/object-sql.js';
@@ -205,10 +206,17 @@ export function readUnlistedObjects(managed: ManagedTables): Reading<Note[]> {
         ? rows.map(toNote)
         : rows.flatMap(([table, kind, name]) => {
             if (kind === 'extension' || kind === GLOBAL_DEFAULTS) return [];
-            return [toNote([table, kind, kind === 'default privileges' ? name : `${schema}.${name}`])];
+            return [toNote([table, kind, kind === 'default privileges' ? name : nameWithSchema(schema, kind, name)])];
           }),
     ),
   );
+}
+
+function nameWithSchema(schema: string, label: string, name: string): string {
+  const [, commented = '', rest] = label === 'comment' ? (/^(sequence|type) (.*)$/s.exec(name) ?? []) : [];
+  if (rest !== undefined) return `${commented} ${nameWithSchema(schema, commented, rest)}`;
+  const kind = kindWithLabel(label);
+  return kind === undefined ? `${schema}.${name}` : fromLocalObject({ kind, id: name, schema }).id;
 }
 
 function toNote([table, kind, name]: Row): Note {

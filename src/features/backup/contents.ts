@@ -26,6 +26,7 @@ import {
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { HAS_TABLE_OPTIONS } from '../../projector/ddl/table-options.js';
 import { isLockTableFull } from '../../projector/refusals/ddl-failure.js';
+import { toLocalObject } from '../../schema/model/objects.js';
 import { needsOfNode, objectsInOrder } from '../../schema/model/order.js';
 import {
   type CollectionNode,
@@ -204,10 +205,7 @@ const IN_SCHEMA: ReadonlySet<string> = new Set([
   'types',
 ]);
 
-/**
- * Returns the names of the managed tables and objects by schema. Only the default schema contains managed objects other
- * than tables.
- */
+/** Returns the names of the managed tables and objects by schema. */
 function includedNames(
   { schema, state }: LocatedTables,
   managed: readonly string[],
@@ -215,8 +213,11 @@ function includedNames(
   const names = new Map<string, readonly string[]>(
     [...tablesBySchema(state, managed, schema)].map(([place, tables]) => [place, [...tables.keys()]] as const),
   );
-  const objects = [...state.objects.values()].map(({ object }) => object.id);
-  return names.set(schema, [...(names.get(schema) ?? []), ...objects]);
+  for (const { object } of state.objects.values()) {
+    const { schema: place = schema, id } = toLocalObject(object);
+    names.set(place, [...(names.get(place) ?? []), id]);
+  }
+  return names;
 }
 
 /** Returns the sequences and types of a schema that a table needs. A restore creates them with the table. */
@@ -236,11 +237,12 @@ async function readExcludedObjects(
   const schemas = schemasOf(state, schema);
   const included = includedNames({ schema, state }, managed);
   // Row security and table options have the name of their table, and statistics objects can have that of another object.
-  const objects = objectsInOrder(state).map(({ kind, id }) => `${kind} ${id}`);
+  const objects = objectsInOrder(state).map(toLocalObject);
   const namesByKind = new Map<string, Set<string>>();
   for (const place of schemas) {
     const needed = [...state.collections.values()].flatMap((node) => objectsNeededIn(node, place, schema));
-    const values = [place, included.get(place) ?? [], schemas, [...(place === schema ? objects : []), ...needed]];
+    const here = objects.flatMap((each) => ((each.schema ?? schema) === place ? [`${each.kind} ${each.id}`] : []));
+    const values = [place, included.get(place) ?? [], schemas, [...here, ...needed]];
     const { rows } = await client.query<{ kind: string; names: string[] }>(LEFT_OUT, values);
     for (const { kind, names } of rows) {
       const isOwn = place !== schema && IN_SCHEMA.has(kind);

@@ -175,7 +175,9 @@ export async function findDrift(client: pg.ClientBase, state: State, managed: Ma
     ...finding.unmanaged.map(({ name }) => name),
     ...(await readUnmanagedChildren(client, state, managed)),
   ];
-  const beside = objects ? await findObjectDrift(client, { state, schema, owners }) : undefined;
+  const beside = objects
+    ? await findObjectDrift(client, { state, schema, schemas: managed.schemas, owners })
+    : undefined;
   const ok = drifted.length === 0 && (beside === undefined || beside.objects.length === 0);
   const unmanaged_tables = await readUnmanagedTables(client, finding);
   return { ok, tables: drifted, unmanaged: names.sort(byName), unmanaged_tables, ...beside };

@@ -8,7 +8,7 @@ import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.
 import type { CatalogObject, ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { kindWords, setOwner } from '../../projector/ddl/object-statements.js';
 import { planObjects } from '../../projector/ddl/objects.js';
-import { type Sql, ident, objectTail, qualified, sql } from '../../projector/ddl/sql.js';
+import { type Sql, ident, objectTail, qualified, sql, relationSql } from '../../projector/ddl/sql.js';
 import { requestOf } from '../../projector/online/copy.js';
 import type { Difference } from '../../projector/verify/difference.js';
 import { verifyCatalogObjects } from '../../projector/verify/objects.js';
@@ -17,7 +17,7 @@ import type { ObjectEvent } from '../../schema/model/events.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { type ObjectName, type SchemaObject, isSequence, objectKey } from '../../schema/model/objects.js';
 import { collectionsNeeding } from '../../schema/model/order.js';
-import { type State, byName, extrasOfTable } from '../../schema/model/state.js';
+import { type State, byName, extrasOfTable, schemasOf } from '../../schema/model/state.js';
 import { mergeObject } from '../../schema/normal-form/object.js';
 import { Draft } from '../../schema/transition/draft.js';
 import { objectTransition } from '../../schema/transition/objects.js';
@@ -30,9 +30,21 @@ interface ObjectFinding {
   drifted: Map<string, Difference[]>;
 }
 
+interface InspectedSchemas {
+  state: State;
+  /** The default schema. */
+  schema: string;
+  /** All managed schemas. */
+  schemas?: readonly string[] | undefined;
+}
+
 /** Must be called in a transaction that holds the log's lock. The transaction is unchanged afterwards. */
-async function inspectObjects(client: pg.ClientBase, state: State, schema: string): Promise<ObjectFinding> {
-  const views = await readObjects(client, schema);
+async function inspectObjects(
+  client: pg.ClientBase,
+  { state, schema, schemas = [] }: InspectedSchemas,
+): Promise<ObjectFinding> {
+  const all = [...new Set([...schemas, ...schemasOf(state, schema)])];
+  const views = await readObjects(client, { schema, schemas: all });
   const drifted = new Map<string, Difference[]>();
   for (const difference of await verifyCatalogObjects(client, state, views)) {
     const key = objectKey(difference.object as ObjectName);
@@ -49,9 +61,10 @@ interface DetectedObjects {
 /** Must be called in a transaction that holds the log's lock. */
 export async function findObjectDrift(
   client: pg.ClientBase,
-  { state, schema, owners }: { state: State; schema: string; owners: readonly Difference[] },
+  { owners, ...inspected }: InspectedSchemas & { owners: readonly Difference[] },
 ): Promise<DetectedObjects> {
-  const { views, drifted } = await inspectObjects(client, state, schema);
+  const { state, schema } = inspected;
+  const { views, drifted } = await inspectObjects(client, inspected);
   for (const owner of owners) {
     if (owner.object !== undefined) {
       const key = objectKey(owner.object as ObjectName);
@@ -174,7 +187,7 @@ function withObject(state: State, object: SchemaObject): State {
 
 /** A missing sequence may exist, because someone attached it to a column. It keeps its value then. */
 function sequenceStatements(schema: string, { id, definition }: SchemaObject): { sql: Sql; summary: string }[] {
-  const name = qualified(schema, id);
+  const name = relationSql(schema, id);
   return [
     {
       sql: sql`CREATE SEQUENCE IF NOT EXISTS ${name}${objectTail(definition)}`,
@@ -194,13 +207,14 @@ interface AcceptedObjects {
 /** Reads the objects that the request accepts. Views cannot change until the transaction ends. */
 export async function readAcceptedObjects(
   client: pg.ClientBase,
-  { state, schema }: { state: State; schema: string },
+  inspected: InspectedSchemas,
   requested: readonly ObjectName[] | undefined,
 ): Promise<AcceptedObjects> {
+  const { state, schema } = inspected;
   const isMeant = requested && new Set(requested.map(objectKey));
   const held = new Set<string>();
   for (;;) {
-    const { views, drifted } = await inspectObjects(client, state, schema);
+    const { views, drifted } = await inspectObjects(client, inspected);
     const meant = [...drifted].filter(([key]) => isMeant?.has(key) ?? true);
     const open = meant.filter(([key]) => views.has(key) && !held.has(key));
     if (open.length === 0) return acceptedObjects(state, views, meant);

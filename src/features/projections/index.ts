@@ -4,7 +4,7 @@ import { readHeadPosition } from '../../log/read.js';
 import type { Logger } from '../../postgres/logger.js';
 import { type ConnectionOptions, withClient, type Queryable } from '../../postgres/pool.js';
 import type { Point, LogLock } from '../../log/fold.js';
-import type { State } from '../../schema/model/state.js';
+import { type State, schemasOf } from '../../schema/model/state.js';
 import type { IndexProjection } from '../../projector/indexes/index.js';
 import { type Verification, verify, type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { INDEX_PROJECTION } from '../../projector/verify/pending-indexes.js';
@@ -170,7 +170,13 @@ export async function rebuildTables(lock: LogLock, schema: string, objects?: boo
     async (client, { state, head }) => {
       const { made, left } = await repairDrift({ client, state, schema, objects, allowDrop: false });
       const beside =
-        objects === true ? await verifyCatalogObjects(client, state, await readObjects(client, schema)) : [];
+        objects === true
+          ? await verifyCatalogObjects(
+              client,
+              state,
+              await readObjects(client, { schema, schemas: schemasOf(state, schema) }),
+            )
+          : [];
       return {
         position: head.position,
         made: made.map(({ summary }) => summary),

@@ -7,6 +7,7 @@ import {
   objectDocument,
   objectNameParts,
   renamedId,
+  splitQualifiedId,
 } from '../../schema/model/objects.js';
 import { membersOf as documentMembers } from '../../schema/model/model.js';
 import { objectsInOrder } from '../../schema/model/order.js';
@@ -41,7 +42,10 @@ const deleteQuery = z.strictObject(schemaChangeQuery);
 type ListQuery = z.output<typeof listQuery>;
 
 function usesTable(object: SchemaObject, table: TableLocation, schema: string): boolean {
-  if (object.kind === 'privileges') return objectNameParts(object).table === table.name && table.schema === schema;
+  if (object.kind === 'privileges') {
+    const { schema: place = schema, name } = splitQualifiedId(objectNameParts(object).table ?? '');
+    return name === table.name && place === table.schema;
+  }
   const parsed = parseDefinition(object.definition);
   if (typeof parsed === 'string') return false;
   return parsed.relations.some((each) => each.name === table.name && (each.schema ?? schema) === table.schema);

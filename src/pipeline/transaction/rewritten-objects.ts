@@ -36,7 +36,7 @@ export async function readObjectFacts(
 /** @throws LockedError if another session has locked one of the objects or a table that it reads */
 async function readObjectsOf(client: pg.ClientBase, state: State, schema: string): Promise<ObjectFacts> {
   try {
-    return await readObjects(client, schema, objectsInOrder(state));
+    return await readObjects(client, { schema }, objectsInOrder(state));
   } catch (error) {
     throw isLocked(error) ? new LockedError(error, findPrintLocks(state, schema)) : error;
   }

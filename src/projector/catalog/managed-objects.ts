@@ -3,13 +3,18 @@ import type pg from 'pg';
 import {
   KINDS,
   kindInCatalog,
+  fromLocalObject,
+  inSchema,
   objectKey,
+  type LocalObject,
   type ObjectName,
+  splitQualifiedId,
+  toLocalObject,
   isTableLike,
   objectNameParts,
   type Enabled,
 } from '../../schema/model/objects.js';
-import { createWords } from '../../schema/sql-text/object-definition.js';
+import { createWords, definitionInSchema, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../ddl/object-catalogs.js';
@@ -397,29 +402,73 @@ const READERS: Readonly<
 const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>
   names.flatMap(({ kind, id }) => (KINDS[kind].catalog === catalog ? [id] : []));
 
-/** Returns the objects, keyed by `objectKey`. @param names limits the result; all objects of the schema if absent */
+/** The default schema, and all managed schemas. If absent, only the default schema is managed. */
+interface ManagedSchemas {
+  schema: string;
+  schemas?: readonly string[] | undefined;
+}
+
+/** Groups objects by schema, with the ids that the queries use. */
+function localObjects(names: readonly ObjectName[], usual: string): ReadonlyMap<string, LocalObject[]> {
+  const groups = new Map<string, LocalObject[]>();
+  for (const name of names) {
+    const object = toLocalObject(name);
+    const place = object.schema ?? usual;
+    groups.set(place, [...(groups.get(place) ?? []), object]);
+  }
+  return groups;
+}
+
+/** Returns the objects, keyed by `objectKey`. @param names limits the result; all objects of the schemas if absent */
 export async function readObjects(
   client: Client,
-  schema: string,
+  { schema: usual, schemas = [usual] }: ManagedSchemas,
   names?: readonly ObjectName[],
 ): Promise<ReadonlyMap<string, CatalogObject>> {
   const objects = new Map<string, CatalogObject>();
-  for (const [catalog, read] of Object.entries(READERS)) {
-    const ids = names && idsIn(catalog, names);
-    if (ids?.length === 0) continue;
-    for (const [key, object] of await read(client, schema, ids)) objects.set(key, object);
-  }
+  const groups = names && localObjects(names, usual);
+  for (const place of groups?.keys() ?? schemas)
+    for (const [catalog, read] of Object.entries(READERS)) {
+      const ids = groups && idsIn(catalog, groups.get(place) ?? []);
+      if (ids?.length === 0) continue;
+      for (const [, local] of await read(client, place, ids)) {
+        const object = fromCatalog(local, place === usual ? undefined : place);
+        objects.set(objectKey(object), object);
+      }
+    }
   return objects;
+}
+
+/** Returns the object with the id and the definition that it has in a schema other than the default one. */
+function fromCatalog(local: CatalogObject, schema: string | undefined): CatalogObject {
+  const { id } = fromLocalObject({ ...local, schema });
+  if (schema === undefined) return { ...local, id };
+  const parsed = parseDefinition(local.definition);
+  const uses = local.uses.map((use) =>
+    use.rule == null ? use : { ...use, rule: inSchema({ kind: 'rule', id: use.rule }, schema).id },
+  );
+  // Adoption rejects a definition that cannot be parsed.
+  return typeof parsed === 'string'
+    ? { ...local, id, uses }
+    : { ...local, id, uses, definition: definitionInSchema(parsed, schema) };
 }
 
 /**
  * Prevents other sessions from changing or dropping the views, and from dropping the triggers, policies, rules and
  * sequences, until the transaction ends. PostgreSQL has no lock that would do the same for functions, types and statistics objects.
+ * @param schema the default schema
  */
-export const lockObjects = (client: Client, schema: string, names: readonly ObjectName[]): Promise<void> =>
-  lockViews(client, schema, [
-    ...new Set(names.flatMap((name) => (isTableLike(name) ? [name.id] : (objectNameParts(name).table ?? [])))),
-  ]);
+export async function lockObjects(client: Client, schema: string, names: readonly ObjectName[]): Promise<void> {
+  for (const [place, objects] of localObjects(names, schema)) {
+    const relations = objects.flatMap((object) =>
+      isTableLike(object) ? [object.id] : (splitTable(objectNameParts(object).table) ?? []),
+    );
+    await lockViews(client, place, [...new Set(relations)]);
+  }
+}
+
+const splitTable = (table: string | null): string | undefined =>
+  table === null ? undefined : splitQualifiedId(table).name;
 
 const catalogsWithUses = objectCatalogs.filter((catalog) => OBJECT_CATALOGS[catalog].depender !== null);
 
@@ -470,7 +519,10 @@ export async function readNeededObjects(
   schema: string,
   names: readonly ObjectName[],
 ): Promise<NeededObject[]> {
-  if (names.length === 0) return [];
-  const ids = catalogsWithUses.map((catalog) => idsIn(catalog, names));
-  return (await client.query<NeededObject>(NEEDED, [schema, ...ids])).rows;
+  const needed: NeededObject[] = [];
+  for (const [place, objects] of localObjects(names, schema)) {
+    const ids = catalogsWithUses.map((catalog) => idsIn(catalog, objects));
+    needed.push(...(await client.query<NeededObject>(NEEDED, [place, ...ids])).rows);
+  }
+  return needed;
 }

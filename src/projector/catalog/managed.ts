@@ -2,6 +2,7 @@
  * Reads the catalog of several schemas. Each is queried like a single one, and the results are merged by collection.
  */
 import { OperatorError } from '../../kernel/problem.js';
+import { objectNameParts } from '../../schema/model/objects.js';
 import { type State, byName, collectionAt, locationKey, schemasOf } from '../../schema/model/state.js';
 import type { CatalogConstraint, CatalogTable } from './model.js';
 import type { Reading } from './queries.js';
@@ -32,13 +33,17 @@ export function requireManaged({
     const uses = needs.some((need) => need.kind !== 'extension' && need.schema === missing);
     return place === missing || uses ? [collection.collection] : [];
   });
-  const some = names
+  const objects = [...(state.objects?.values() ?? [])].flatMap(({ object }) =>
+    objectNameParts(object).schema === missing ? [object.id] : [],
+  );
+  const [what, all] = names.length > 0 ? ['collections', names] : ['objects', objects];
+  const some = all
     .sort(byName)
     .slice(0, 3)
     .map((name) => `"${name}"`);
-  const more = names.length > some.length ? ` and ${names.length - some.length} more` : '';
+  const more = all.length > some.length ? ` and ${all.length - some.length} more` : '';
   throw new OperatorError(
-    `The schema "${missing}" is missing from DB_SCHEMAS, and the log has collections there: ${some.join(', ')}${more}. Add it to DB_SCHEMAS.`,
+    `The schema "${missing}" is missing from DB_SCHEMAS, and the log has ${what} there: ${some.join(', ')}${more}. Add it to DB_SCHEMAS.`,
   );
 }
 

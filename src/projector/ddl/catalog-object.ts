@@ -10,6 +10,8 @@ import {
   isRelation,
   objectKey,
   targetOf,
+  inSchema,
+  objectNameParts,
 } from '../../schema/model/objects.js';
 import type { State } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
@@ -62,14 +64,19 @@ export interface CatalogObject {
 /** The managed objects as they are in the database, by `objectKey`. */
 export type ObjectFacts = ReadonlyMap<string, CatalogObject>;
 
-/** Returns the object of a table, or the privileges, that a statement creates. Undefined for other statements. */
-export function createdBy(text: string): ObjectName | undefined {
-  if (/^(?:GRANT|REVOKE) /.test(text)) {
-    const grants = parseGrants(text);
-    return typeof grants === 'string' ? undefined : { kind: 'privileges', id: grants.id };
-  }
-  const parsed = parseDefinition(text);
-  return typeof parsed === 'string' ? undefined : parsed;
+/**
+ * Returns the object of a table, or the privileges, that a statement of the catalog creates. Undefined for other statements.
+ * @param usual the default schema, which the statement names
+ */
+export function createdBy(text: string, usual: string): ObjectName | undefined {
+  const created = /^(?:GRANT|REVOKE) /.test(text) ? grantedBy(text) : parseDefinition(text);
+  if (typeof created === 'string') return undefined;
+  return objectNameParts(created).schema === usual ? inSchema(created, undefined) : created;
+}
+
+function grantedBy(text: string): ObjectName | string {
+  const grants = parseGrants(text);
+  return typeof grants === 'string' ? grants : { kind: 'privileges', id: grants.id };
 }
 
 function objectsOf(objects: State['objects'], object: ObjectName): ObjectName[] {
@@ -81,11 +88,16 @@ function objectsOf(objects: State['objects'], object: ObjectName): ObjectName[] 
 /**
  * Returns the view or function without the statements for its managed triggers, rules and privileges, which are created
  * separately.
+ * @param schema the default schema
  */
-export function withoutManaged({ objects }: State, view: CatalogObject | undefined): CatalogObject | undefined {
+export function withoutManaged(
+  { objects }: State,
+  view: CatalogObject | undefined,
+  schema: string,
+): CatalogObject | undefined {
   if (view === undefined || objectsOf(objects, view).length === 0) return view;
   const isManaged = (text: string): boolean => {
-    const created = createdBy(text);
+    const created = createdBy(text, schema);
     return created !== undefined && isOnTable(created) && objects.has(objectKey(created));
   };
   return { ...view, restoring: view.restoring.filter((text) => !isManaged(text)) };

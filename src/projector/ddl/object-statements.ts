@@ -14,6 +14,9 @@ import {
   kindWithLabel,
   objectLabel,
   objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
+  toLocalObject,
 } from '../../schema/model/objects.js';
 import { TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
 import { objectsInOrder } from '../../schema/model/order.js';
@@ -35,6 +38,7 @@ import {
   objectSql,
   objectTail,
   qualified,
+  relationSql,
   restoringStatement,
   sql,
 } from './sql.js';
@@ -105,15 +109,14 @@ export const findPrintLocks = (state: State, schema: string): NeededLock[] =>
     ...readLocks(schema, state, object),
   ]);
 
-const lockOnObject = (schema: string, object: ObjectName, lock: NeededLock['lock']): NeededLock => ({
-  table: objectLabel(object),
-  at: { schema, name: object.id },
-  lock,
-  object: { kind: object.kind, id: object.id },
-});
+function lockOnObject(usual: string, object: ObjectName, lock: NeededLock['lock']): NeededLock {
+  const { schema = usual, id: name } = toLocalObject(object);
+  const { kind, id } = object;
+  return { table: objectLabel(object), at: { schema, name }, lock, object: { kind, id } };
+}
 
-const viewNamed = (state: State, name: string): SchemaObject | undefined =>
-  getObject(state, { kind: 'view', id: name }) ?? getObject(state, { kind: 'materialized_view', id: name });
+const viewNamed = (state: State, id: string): SchemaObject | undefined =>
+  getObject(state, { kind: 'view', id }) ?? getObject(state, { kind: 'materialized_view', id });
 
 function readLocks(schema: string, before: State, object: SchemaObject | undefined): NeededLock[] {
   const parsed = object === undefined ? '' : parseDefinition(object.definition);
@@ -125,7 +128,7 @@ function readLocks(schema: string, before: State, object: SchemaObject | undefin
 function writeLocks(schema: string, before: State, object: SchemaObject | undefined): NeededLock[] {
   const parsed = object?.kind === 'rule' ? parseDefinition(object.definition) : '';
   const written = typeof parsed === 'string' ? [] : (parsed.rule?.written ?? []);
-  return written.map((name) => lockOnRelation(schema, before, { schema: undefined, name, lock: 'ROW EXCLUSIVE' }));
+  return written.map((id) => lockOnRelation(schema, before, { ...splitQualifiedId(id), lock: 'ROW EXCLUSIVE' }));
 }
 
 function lockOnRelation(
@@ -133,7 +136,7 @@ function lockOnRelation(
   before: State,
   { schema: other, name, lock }: { schema: string | undefined; name: string; lock: NeededLock['lock'] },
 ): NeededLock {
-  const view = other === undefined ? viewNamed(before, name) : undefined;
+  const view = viewNamed(before, qualifiedId({ schema: other, name }));
   if (view !== undefined) return lockOnObject(schema, view, lock);
   const table = collectionAt(before, other, name) ?? name;
   return { table, at: { schema: other ?? schema, name }, lock };
@@ -191,7 +194,7 @@ function grantStatements(schema: string, { object, isNew, replaces, index }: Cre
 
 function creationStatements({ schema, owner }: ObjectTarget, creation: Creation): Statement[] {
   const { object, known, isNew, isChanged, replaces, index } = creation;
-  const name = qualified(schema, objectNameParts(object).name);
+  const name = relationSql(schema, object.id);
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
   const kept =
     replaces === null ? { restoring: known?.restoring ?? [], comment: null } : { ...replaces, restoring: [] };
@@ -276,7 +279,7 @@ function typeStatements(
 function typeChanges(schema: string, before: SchemaObject, after: SchemaObject): ReturnType<typeof alterType> {
   const [old, now] = [parseDefinition(before.definition), parseDefinition(after.definition)];
   if (typeof old === 'string' || typeof now === 'string' || old.type === null || now.type === null) return [];
-  return alterType(qualified(schema, after.id), { name: after.id, old: old.type, now: now.type });
+  return alterType(relationSql(schema, after.id), { name: after.id, old: old.type, now: now.type });
 }
 
 /** Returns the statements that install the trusted extensions whose types a new type uses. */
@@ -305,12 +308,12 @@ function creationLock({ object, replaces }: Creation): LockedTable['lock'] | und
  * because names may have changed since then.
  */
 function creationSql(schema: string, { object, known, isChanged, replaces }: Creation): Sql {
-  const own = objectNameParts(object).name;
-  const name = qualified(schema, own);
+  const { schema: place = schema, name: own } = objectNameParts(object);
+  const name = qualified(place, own);
   const definition = isChanged || known === undefined ? object.definition : known.definition;
   const table = tableOf({ ...object, definition });
   if (table !== null)
-    return createOnTable(definition, isFreeOnTable(object) ? name : ident(own), qualified(schema, table));
+    return createOnTable(definition, isFreeOnTable(object) ? name : ident(own), relationSql(schema, table));
   if (replaces !== null) return replacingSql(name, object);
   if (isChanged || known === undefined)
     return sql`CREATE ${creationWords(object.definition)} ${name}${objectTail(object.definition)}`;
@@ -369,7 +372,7 @@ function enableObject(
 ): Statement[] {
   const { name, table } = objectNameParts(object);
   if (after == null || after === before || table === null) return [];
-  const text = sql`ALTER TABLE ${qualified(schema, table)} ${ENABLE[after]} ${kindSql(object.kind)} ${ident(name)}`;
+  const text = sql`ALTER TABLE ${relationSql(schema, table)} ${ENABLE[after]} ${kindSql(object.kind)} ${ident(name)}`;
   const lock = object.kind === 'rule' ? 'ACCESS EXCLUSIVE' : 'SHARE ROW EXCLUSIVE';
   return [statement(text, `${ENABLE[after].toLowerCase()} ${kindWords(object)} ${object.id}`, lock)];
 }
@@ -397,7 +400,7 @@ const commentOn = (schema: string, object: SchemaObject): Sql =>
 function dropSql(schema: string, object: SchemaObject): Sql {
   const { table } = objectNameParts(object);
   if (table !== null && KINDS[object.kind].onTable === 'single')
-    return sql`ALTER TABLE ${qualified(schema, table)} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY`;
+    return sql`ALTER TABLE ${relationSql(schema, table)} DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY`;
   // A trigger or a rule no longer exists if its view was dropped.
   const ifExists = table === null ? sql`` : sql`IF EXISTS `;
   return sql`DROP ${kindSql(object.kind)} ${ifExists}${objectSql(schema, object)}`;
@@ -476,14 +479,15 @@ function describe(
   [old, now]: readonly [SchemaObject, SchemaObject],
   statement: MakeStatement,
 ): Statement[] {
-  const name = qualified(schema, now.id);
+  const name = relationSql(schema, now.id);
+  const { schema: place = schema } = objectNameParts(now);
   const same = new Set((old.indexes ?? []).map((each) => JSON.stringify(each)));
   const kept = new Set((now.indexes ?? []).map((each) => JSON.stringify(each)));
   return [
     ...(old.indexes ?? []).flatMap((each) =>
       kept.has(JSON.stringify(each))
         ? []
-        : [statement(sql`DROP INDEX ${qualified(schema, each.name)}`, `drop index ${each.name}`, 'ACCESS EXCLUSIVE')],
+        : [statement(sql`DROP INDEX ${qualified(place, each.name)}`, `drop index ${each.name}`, 'ACCESS EXCLUSIVE')],
     ),
     ...(now.indexes ?? []).flatMap((each) =>
       same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`, 'SHARE')],

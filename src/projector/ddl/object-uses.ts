@@ -12,6 +12,9 @@ import {
   objectKey,
   objectLabel,
   objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
+  toLocalObject,
 } from '../../schema/model/objects.js';
 import { collectionsNeeding, needsOfNode, objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import { type CollectionNode, type State, collectionAt, getField, getObject } from '../../schema/model/state.js';
@@ -55,24 +58,31 @@ export function usesBefore({ before, facts, schema }: UsesInput): Uses {
 
 type Overloads = ReadonlyMap<string, readonly string[]>;
 
-/** Maps names of functions to ids. Several functions may have one name. */
+/** Maps names of functions, as in `qualifiedId`, to ids without the schema. Several functions may have one name. */
 export function overloadsByName(objects: Iterable<SchemaObject>): Overloads {
   const overloads = new Map<string, string[]>();
   for (const object of objects) {
     if (!isRoutine(object)) continue;
-    const { name } = objectNameParts(object);
-    overloads.set(name, [...(overloads.get(name) ?? []), object.id]);
+    const name = qualifiedId(objectNameParts(object));
+    overloads.set(name, [...(overloads.get(name) ?? []), toLocalObject(object).id]);
   }
   return overloads;
 }
 
-/** Returns what a definition uses. A call counts as a use of all functions with that name. */
+/**
+ * Returns what a definition uses. A call counts as a use of all functions with that name.
+ * @param schema the default schema
+ */
 export function parseUses({ kind, id, definition }: SchemaObject, schema: string, overloads: Overloads): ObjectUse[] {
   const parsed = parseDefinition(definition);
-  const { table, target } = objectNameParts({ kind, id });
-  if (target !== null) return [{ catalog: TARGETS[target.type].catalog, schema, name: target.id, column: null }];
+  const { table, target, schema: own = schema } = objectNameParts({ kind, id });
+  if (target !== null) {
+    const [targetKind] = TARGETS[target.type].kinds;
+    const { id: name } = toLocalObject({ kind: targetKind ?? 'function', id: target.id });
+    return [{ catalog: TARGETS[target.type].catalog, schema: own, name, column: null }];
+  }
   if (kind === 'privileges' && table !== null)
-    return [{ catalog: 'pg_class', schema, name: table, column: null, isRowType: true }];
+    return [{ catalog: 'pg_class', schema: own, name: splitQualifiedId(table).name, column: null, isRowType: true }];
   if (typeof parsed === 'string') return [];
   const use = (catalog: ObjectUse['catalog'], place: string | undefined, name: string): ObjectUse => ({
     catalog,
@@ -88,7 +98,11 @@ export function parseUses({ kind, id, definition }: SchemaObject, schema: string
       isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
     })),
     ...[...parsed.relations, ...(parsed.type?.types ?? [])].map((each) => use('pg_type', each.schema, each.name)),
-    ...parsed.calls.flatMap((each) => (overloads.get(each.name) ?? []).map((id) => use('pg_proc', each.schema, id))),
+    ...parsed.calls.flatMap((each) =>
+      (overloads.get(qualifiedId({ ...each, schema: each.schema === schema ? undefined : each.schema })) ?? []).map(
+        (name) => use('pg_proc', each.schema, name),
+      ),
+    ),
   ];
 }
 
@@ -205,7 +219,7 @@ export function rejectUsedTypes(
 ): Problem[] {
   const reject = (key: string, state: State, reason: string): Problem[] => {
     const { kind, id } = nameOfKey(key);
-    const users = isType({ kind }) ? usersOfType(state, id) : [];
+    const users = isType({ kind }) ? usersOfType(state, splitQualifiedId(id)) : [];
     const [first] = users;
     if (first === undefined) return [];
     const names = users.map(({ collection, field }) =>
@@ -265,7 +279,9 @@ function rejectUsedLabels(old: SchemaObject, after: State): Problem[] {
   const sides = typeSides(old, after);
   if (sides?.old.form !== 'enum' || sides.now.form !== 'enum') return [];
   const renamed = labelChanges(sides.old.labels, sides.now.labels)?.renamed ?? [];
-  const users = new Set(renamed.length === 0 ? [] : usersOfType(after, old.id).map(({ collection }) => collection));
+  const users = new Set(
+    renamed.length === 0 ? [] : usersOfType(after, splitQualifiedId(old.id)).map(({ collection }) => collection),
+  );
   return renamed.flatMap(([label]): Problem[] => {
     const collection = [...users].find((each) => namesLabel(after.collections.get(each), label));
     if (collection === undefined) return [];
@@ -285,7 +301,9 @@ function namesLabel(node: CollectionNode | undefined, label: string): boolean {
 export function definitionInNeeds(state: State, object: ObjectName): string | undefined {
   const [collection] = isType(object) ? collectionsNeeding(state, object) : [];
   const need = needsOfNode(state.collections.get(collection ?? '')).find(
-    (each) => (each.kind === 'enum' || each.kind === 'domain') && each.schema === undefined && each.name === object.id,
+    (each) =>
+      (each.kind === 'enum' || each.kind === 'domain') &&
+      qualifiedId({ schema: each.schema, name: each.name }) === object.id,
   );
   return need && definitionOfNeed(need);
 }

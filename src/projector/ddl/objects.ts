@@ -17,6 +17,8 @@ import {
   objectLabel,
   objectNameParts,
   splitArgumentTypes,
+  splitQualifiedId,
+  toLocalObject,
   RELATION_KINDS,
 } from '../../schema/model/objects.js';
 import { collectionsNeeding, sortNeededFirst, objectsInOrder } from '../../schema/model/order.js';
@@ -27,12 +29,12 @@ import {
   getObject,
   getTarget,
   hasColumn,
-  hasTableAt,
-  locateTable,
+  hasTableNamed,
+  tableIdOf,
 } from '../../schema/model/state.js';
 import { canReplace } from '../../schema/sql-text/object-definition.js';
 import { usersOfType } from '../../schema/sql-text/object-table.js';
-import { quotedName } from '../../schema/sql-text/quoted-name.js';
+import { quotedQualified } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
 import {
@@ -112,7 +114,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   ]);
   const causes = { affected, changed };
   const altered = alteredColumns(events);
-  const dropping = dropOrder(dropped, uses).filter((key) => !isDroppedWithOther(change, key, dropped));
+  const dropping = dropOrder(dropped, uses, change.schema).filter((key) => !isDroppedWithOther(change, key, dropped));
   const drop = (key: string): Statement[] => {
     const object = objectOf(before, key);
     const isKept = collectionsNeeding(after, object).length > 0;
@@ -194,13 +196,13 @@ function isDroppedWithOther({ before, after }: ObjectChange, key: string, droppe
   const other = target === null ? undefined : getTarget(before, target);
   if (target !== null)
     return other !== undefined && dropped.has(objectKey(other)) && collectionsNeeding(after, other).length === 0;
-  if (kind !== 'privileges' || table === null || hasTableAt(before, undefined, table)) return false;
+  if (kind !== 'privileges' || table === null || hasTableNamed(before, table)) return false;
   return RELATION_KINDS.some((relation) => dropped.has(objectKey({ kind: relation, id: table })));
 }
 
 function losesTable({ before, after }: ObjectChange, key: string): boolean {
   const { table } = objectNameParts(nameOfKey(key));
-  return table !== null && hasTableAt(before, undefined, table) && !hasTableAt(after, undefined, table);
+  return table !== null && hasTableNamed(before, table) && !hasTableNamed(after, table);
 }
 
 /** Returns the statements that revoke privileges and reset settings of columns. They run before columns are renamed or dropped. */
@@ -295,9 +297,12 @@ function usersOf(object: ObjectName, { schema }: ObjectChange, uses: Uses): stri
   return [...uses].flatMap(([key, used]) => (used.some((use) => isOf(use, object, schema)) ? [key] : []));
 }
 
-/** True if `use` refers to this object. Objects are in the default schema. */
-const isOf = (use: ObjectUse, { kind, id }: ObjectName, schema: string): boolean =>
-  use.catalog === KINDS[kind].catalog && use.schema === schema && use.name === id;
+/** True if `use` refers to this object. @param schema the default schema */
+function isOf(use: ObjectUse, object: ObjectName, schema: string): boolean {
+  if (use.catalog !== KINDS[object.kind].catalog) return false;
+  const { schema: own = schema, id } = toLocalObject(object);
+  return use.schema === own && use.name === id;
+}
 
 /**
  * Rejects lost relations and columns, unless the change also changes or deletes the objects that use them, or PostgreSQL
@@ -374,19 +379,24 @@ function createStillUsedProblem(
 }
 
 /** The id of a function contains its argument types, which would change with the name of the table. */
-function rejectRenamedArguments({ before, events, schema }: ObjectChange, changed: ChangedObjects): Problem[] {
+function rejectRenamedArguments({ before, events }: ObjectChange, changed: ChangedObjects): Problem[] {
   const former = formerNames();
   const renamed = new Set([...changed.renamed.keys()].map((key) => nameOfKey(key).id));
   for (const event of events) {
-    if (event.type === 'collection.renamed')
-      renamed.add(locateTable(before, former.collection(event.collection), schema).name);
+    if (event.type === 'collection.renamed') {
+      const collection = before.collections.get(former.collection(event.collection))?.collection;
+      // Renaming a collection of another schema does not rename its table.
+      if (collection?.schema != null && collection.schema.schema === undefined) renamed.add(tableIdOf(collection));
+    }
     former.add(event);
   }
   if (renamed.size === 0) return [];
   return objectsInOrder(before).flatMap((object): Problem[] => {
     if (changed.deleted.has(objectKey(object))) return [];
     const types = splitArgumentTypes(objectNameParts(object).argumentTypes ?? '');
-    const name = [...renamed].find((each) => types.some((type) => type.replace(/\[\]$/, '') === quotedName(each)));
+    const name = [...renamed].find((each) =>
+      types.some((type) => type.replace(/\[\]$/, '') === quotedQualified(splitQualifiedId(each))),
+    );
     if (name === undefined) return [];
     return [
       {
@@ -405,15 +415,18 @@ const createRenameFirstProblem = (object: SchemaObject): Problem => ({
 });
 
 /** Returns the order in which objects are dropped: users come before what they use. */
-function dropOrder(keys: ReadonlySet<string>, uses: Uses): string[] {
-  const byUse = new Map([...keys].map((key) => [useKey(nameOfKey(key)), key]));
+function dropOrder(keys: ReadonlySet<string>, uses: Uses, schema: string): string[] {
+  const byUse = new Map([...keys].map((key) => [useKey(nameOfKey(key), schema), key]));
   return sortNeededFirst(keys, (key) => (uses.get(key) ?? []).flatMap((use) => keyOfUse(use, byUse))).reverse();
 }
 
-const useKey = ({ kind, id }: ObjectName): string => `${KINDS[kind].catalog}\0${id}`;
+function useKey(object: ObjectName, usual: string): string {
+  const { schema = usual, id } = toLocalObject(object);
+  return `${KINDS[object.kind].catalog}\0${schema}\0${id}`;
+}
 
-const keyOfUse = ({ catalog, name }: ObjectUse, byUse: ReadonlyMap<string, string>): string[] => {
-  const key = byUse.get(`${catalog}\0${name}`);
+const keyOfUse = ({ catalog, schema, name }: ObjectUse, byUse: ReadonlyMap<string, string>): string[] => {
+  const key = byUse.get(`${catalog}\0${schema}\0${name}`);
   return key === undefined ? [] : [key];
 };
 
@@ -431,7 +444,7 @@ const NEW = { known: undefined, isNew: true, isChanged: true, isSwitched: false,
 /** Returns the collections with columns of a type that changes. */
 const tablesOf = (before: State, replaces: SchemaObject | null): Pick<Creation, 'tables'> =>
   replaces !== null && isType(replaces)
-    ? { tables: [...new Set(usersOfType(before, replaces.id).map(({ collection }) => collection))] }
+    ? { tables: [...new Set(usersOfType(before, splitQualifiedId(replaces.id)).map(({ collection }) => collection))] }
     : {};
 
 /** A sequence or a type that tables need exists. It becomes an object with a comment. */
@@ -459,7 +472,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
     const object = objectOf(after, nameNow(old));
     created.set(nameNow(old), {
       object,
-      known: withoutManaged(before, facts?.get(old)),
+      known: withoutManaged(before, facts?.get(old), schema),
       isNew: false,
       isChanged,
       isSwitched: objectOf(before, old).enabled !== object.enabled,
@@ -468,7 +481,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
       ...tablesOf(before, replaces),
     });
   }
-  const byUse = new Map([...created].map(([key, { object }]) => [useKey(object), key]));
+  const byUse = new Map([...created].map(([key, { object }]) => [useKey(object, schema), key]));
   const overloads = overloadsByName([...created.values()].map(({ object }) => object));
   const needs = (key: string): string[] => {
     const creation = created.get(key);

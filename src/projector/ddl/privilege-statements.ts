@@ -8,7 +8,7 @@ import {
   objectNameParts,
 } from '../../schema/model/objects.js';
 import { comparePrivileges, privilegeNames, privilegesWith, privilegesIn } from '../../schema/model/privileges.js';
-import { type Sql, block, columnList, ident, join, literal, objectSql, qualified, sql } from './sql.js';
+import { type Sql, block, columnList, ident, join, literal, objectSql, relationSql, sql } from './sql.js';
 
 /** A statement and its summary. */
 type Step = [text: Sql, summary: string];
@@ -62,7 +62,7 @@ function relationTarget(
   { table, sequence }: { table: string | null; sequence: string | undefined },
 ): Pick<Target, 'target' | 'owner'> {
   const word = sequence === undefined ? sql`TABLE` : sql`SEQUENCE`;
-  const name = qualified(schema, sequence ?? table ?? '');
+  const name = relationSql(schema, sequence ?? table ?? '');
   const owner = sql`(SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid = ${literal(name)}::regclass::oid)`;
   return { target: sql`${word} ${name}`, owner };
 }

@@ -11,6 +11,7 @@ import {
   type ObjectKind,
   type ObjectName,
   objectNameParts,
+  splitQualifiedId,
   splitArgumentTypes,
 } from '../../schema/model/objects.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
@@ -220,14 +221,20 @@ export function scratchTail(definition: Definition): Sql | null {
   return typeof parsed === 'string' || parsed.scratchTail === null ? null : (`${parsed.scratchTail}\n` as Sql);
 }
 
+/** The name of a relation or a type with its schema. @param id as in `qualifiedId` */
+export function relationSql(usual: string, id: string): Sql {
+  const { schema = usual, name } = splitQualifiedId(id);
+  return qualified(schema, name);
+}
+
 /**
  * The name of an object with its schema, with the argument types of a function, and with the table of a trigger or
  * policy.
  */
 export function objectSql(schema: string, object: ObjectName): Sql {
-  const { name, argumentTypes, table } = objectNameParts(object);
-  if (table !== null) return sql`${ident(name)} ON ${qualified(schema, table)}`;
-  const own = qualified(schema, name);
+  const { schema: place = schema, name, argumentTypes, table } = objectNameParts(object);
+  if (table !== null) return sql`${ident(name)} ON ${relationSql(schema, table)}`;
+  const own = qualified(place, name);
   if (argumentTypes === null) return own;
   const types = join(splitArgumentTypes(argumentTypes).map(typeName), sql`, `);
   return sql`${own}(${object.kind === 'aggregate' && argumentTypes === '' ? sql`*` : types})`;

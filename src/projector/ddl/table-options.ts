@@ -2,7 +2,7 @@
 import { type SchemaObject, objectNameParts } from '../../schema/model/objects.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { type ColumnSetting, NO_OPTIONS, TOAST, type TableOptions } from '../../schema/sql-text/table-options.js';
-import { type Sql, block, ident, integer, join, literal, qualified, sql } from './sql.js';
+import { type Sql, block, ident, integer, join, literal, relationSql, sql } from './sql.js';
 
 /** SQL for the word of SET STORAGE. @param letter a value of `attstorage` or `typstorage` */
 export const storageWord = (letter: Sql): Sql =>
@@ -113,7 +113,7 @@ export function resetTableOptions(schema: string, object: SchemaObject, withTabl
 
 function tableOf(schema: string, object: SchemaObject): { name: string; table: Sql } {
   const name = objectNameParts(object).table ?? '';
-  return { name, table: qualified(schema, name) };
+  return { name, table: relationSql(schema, name) };
 }
 
 function changeOptions(table: Sql, [old, now]: readonly [TableOptions, TableOptions], summary: string): OptionStep[] {

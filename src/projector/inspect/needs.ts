@@ -1,6 +1,7 @@
 /* Lists the objects that a table uses: those that a snapshot can create, and those that must already exist. */
 import { quoteName } from '../../kernel/text.js';
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS, type TableExtras } from '../../schema/model/extras.js';
+import { qualifiedId } from '../../schema/model/objects.js';
 import { needLabel, needsOfNode } from '../../schema/model/order.js';
 import { checkSqlText, type TextKind } from '../../schema/sql-text/check-sql-text.js';
 import { type TextContext, textContextOfTable } from '../../schema/sql-text/expression.js';
@@ -187,15 +188,16 @@ function collationNeeds(types: readonly UsedType[], converting: TableConversion)
 }
 
 function typeNeed(type: UsedType, converting: TableConversion): Need[] {
-  const { objects, schema, state } = converting;
-  const isObject = type.schema === schema && getObject(state, { kind: 'type', id: type.name }) !== undefined;
+  const { objects, state } = converting;
+  const id = qualifiedId({ schema: objects.schemaOf(type.schema), name: type.name });
+  const isObject = objects.isManaged(type.schema) && getObject(state, { kind: 'type', id }) !== undefined;
   if (type.extension !== null || isObject) return [];
   if (objects.isManaged(type.schema) && type.kind === 'e') {
     return [{ kind: 'enum', ...schemaIn(objects, type.schema), name: type.name, labels: type.labels }];
   }
   if (objects.isManaged(type.schema) && type.kind === 'd') return [domainNeed(type, objects)];
   const message = `type ${quoteName(type.name)}: create it before you apply a snapshot with this table elsewhere`;
-  note(converting, { kind: 'type', name: type.name, code: 'TYPE_NEEDED', message });
+  note(converting, { kind: 'type', name: id, code: 'TYPE_NEEDED', message });
   return [];
 }
 

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { nameOfTarget, objectKey } from '../../schema/model/objects.js';
+import { nameOfTarget, objectKey, toLocalObject } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, kindList, objectCatalogs } from '../ddl/object-catalogs.js';
@@ -13,7 +13,7 @@ import { type Sql, join, sql, own } from '../ddl/sql.js';
 /** A statement with parameters, for `sendBatch`. */
 export interface ParameterisedSql {
   text: Sql;
-  values: string[];
+  values: (string | string[])[];
 }
 
 /**
@@ -110,14 +110,15 @@ SELECT o.kind, o.id, o.definition, o.comment, o.indexes, o.enabled,
     objectCatalogs.filter((catalog) => !JOINED.has(catalog)).map(printedIn),
     sql` `,
   )} END
-FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text)
-LEFT JOIN (SELECT ${ROUTINES.id} AS id, ${ROUTINES.printed} AS printed FROM ${ROUTINES.from}
-            WHERE n.nspname = $2::text AND ${ROUTINES.where}) r ON o.kind IN (${kindList('pg_proc')}) AND r.id = o.id
-LEFT JOIN (SELECT ${GRANTS.id} AS id, ${GRANTS.printed} AS printed FROM ${GRANTS.from}
-            WHERE n.nspname = $2::text AND ${GRANTS.where} AND ${GRANTS.relation} = ANY (ARRAY(
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text, schema name, "localId" text)
+LEFT JOIN (SELECT n.nspname AS schema, ${ROUTINES.id} AS id, ${ROUTINES.printed} AS printed FROM ${ROUTINES.from}
+            WHERE n.nspname = ANY ($2::name[]) AND ${ROUTINES.where}) r
+       ON o.kind IN (${kindList('pg_proc')}) AND r.schema = o.schema AND r.id = o."localId"
+LEFT JOIN (SELECT n.nspname AS schema, ${GRANTS.id} AS id, ${GRANTS.printed} AS printed FROM ${GRANTS.from}
+            WHERE n.nspname = ANY ($2::name[]) AND ${GRANTS.where} AND ${GRANTS.relation} = ANY (ARRAY(
               SELECT k.relation FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS k(kind text, relation name)
                WHERE k.kind IN (${kindList('privileges')})))) g
-       ON o.kind IN (${kindList('privileges')}) AND g.id = o.id
+       ON o.kind IN (${kindList('privileges')}) AND g.schema = o.schema AND g.id = o."localId"
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
   indexes = excluded.indexes, enabled = excluded.enabled, printed = excluded.printed`;
 
@@ -125,7 +126,7 @@ ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment =
 function printedIn(catalog: ObjectCatalog): Sql {
   const { from, where, id, printed } = OBJECT_CATALOGS[catalog];
   return sql`WHEN o.kind IN (${kindList(catalog)}) THEN (SELECT ${printed} FROM ${from}
-    WHERE n.nspname = $2::text AND ${where} AND ${id} = o.id)`;
+    WHERE n.nspname = o.schema AND ${where} AND ${id} = o."localId")`;
 }
 
 const DELETE_OBJECTS = sql`
@@ -135,6 +136,7 @@ WHERE o.kind = gone.kind AND o.id = gone.id`;
 /**
  * Yields statements that change the rows of objects. They run after the DDL, because the rows contain what the server
  * prints.
+ * @param schema the default schema
  */
 export function* objectStatements(before: State, after: State, schema: string): Generator<ParameterisedSql> {
   if (before.objects === after.objects) return;
@@ -144,11 +146,12 @@ export function* objectStatements(before: State, after: State, schema: string): 
     DELETE_OBJECTS,
     removed.map(({ kind, id }) => ({ kind, id })),
   );
-  for (const { text, values } of inChunks(
-    UPSERT_OBJECTS,
-    changed.map(([, { object }]) => ({ ...object, relation: nameOfTarget(object) })),
-  ))
-    yield { text, values: [...values, schema] };
+  const rows = changed.map(([, { object }]) => {
+    const { schema: place = schema, id: localId } = toLocalObject(object);
+    return { ...object, relation: nameOfTarget(object), schema: place, localId };
+  });
+  const schemas = [...new Set(rows.map((row) => row.schema))];
+  for (const { text, values } of inChunks(UPSERT_OBJECTS, rows)) yield { text, values: [...values, schemas] };
 }
 
 const REBUILD_OBJECTS = sql`

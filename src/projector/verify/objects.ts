@@ -18,7 +18,18 @@ import { type ParsedDefinition, isSameDefinition, parseDefinition } from '../../
 import { readObjects } from '../catalog/managed-objects.js';
 import { OBJECT_CATALOGS } from '../ddl/object-catalogs.js';
 import type { CatalogObject, ObjectFacts } from '../ddl/catalog-object.js';
-import { type Sql, creationWords, createOnTable, ident, literal, own, scratch, scratchTail, sql } from '../ddl/sql.js';
+import {
+  type Sql,
+  creationWords,
+  createOnTable,
+  ident,
+  literal,
+  own,
+  scratch,
+  scratchTail,
+  sql,
+  qualified,
+} from '../ddl/sql.js';
 import type { Difference } from './difference.js';
 
 /** Returns the query for the text that PostgreSQL prints for a scratch object. Options of views are printed separately. */
@@ -52,8 +63,9 @@ export async function areEquivalent(
  * Returns SQL for a view or table with the columns of the object's table, and for the object.
  * @param name the name of the view or table, and of the object
  */
-function scratchOnTable({ kind, trigger }: ParsedDefinition, name: string, [table, definition]: [string, string]): Sql {
-  const columns = ident(table);
+function scratchOnTable({ kind, trigger, onTable }: ParsedDefinition, name: string, definition: string): Sql {
+  const { schema, name: table = '' } = onTable ?? {};
+  const columns = schema === undefined ? ident(table) : qualified(schema, table);
   const relation =
     trigger?.isInsteadOf === true
       ? sql`VIEW ${scratch(name)} AS SELECT * FROM ${columns}`
@@ -76,7 +88,7 @@ const SCRATCH = 'dps_view';
 /** Returns the statement that creates a scratch object. Null if PostgreSQL has no form that prints alike. */
 function scratchSql(parsed: ParsedDefinition, name: string, definition: string): Sql | null {
   const { kind, onTable } = parsed;
-  if (onTable !== null) return scratchOnTable(parsed, name, [onTable.name, definition]);
+  if (onTable !== null) return scratchOnTable(parsed, name, definition);
   const tail = scratchTail(definition);
   if (tail === null) return null;
   const words = isRoutine({ kind }) || isType({ kind }) ? creationWords(definition) : sql`VIEW`;
@@ -131,7 +143,7 @@ export async function verifyObjects(
       differences.push(differenceOf(row, { where: 'metadata', member: row.kind, expected: null, found: row.kind }));
   }
   if (!inCatalog || objects.length === 0) return differences;
-  const views = await readObjects(client, schema, objects);
+  const views = await readObjects(client, { schema }, objects);
   return [...differences, ...(await compareObjects(client, objects, { views, rows }))];
 }
 

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { objectsOwnerOf } from '../../postgres/client.js';
-import { KINDS, PUBLIC } from '../../schema/model/objects.js';
+import { KINDS, PUBLIC, toLocalObject } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type State, isFolder, locateTable, locationKey, schemasOf } from '../../schema/model/state.js';
 import { idOnRelation, idOnRoutine } from '../ddl/object-sql.js';
@@ -29,11 +29,11 @@ const ROLE: Sql = sql`(CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE p
 
 /**
  * SQL condition: the privilege `x` belongs to an object of the log, which `verify` compares, and which a change may alter.
- * $2 is the default schema, $3 the ids of the objects.
+ * $2 are the schemas of these objects, $3 their ids.
  */
 const isLogged = ({ id, owner, namespace }: Record<'id' | 'owner' | 'namespace', Sql>): Sql => sql`(x.grantor = ${owner}
-  AND ${namespace} = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name)
-  AND ${id} = ANY ($3::text[]))`;
+  AND (${namespace}, ${id}) IN (SELECT n.oid, l.id FROM pg_catalog.unnest($2::name[], $3::text[]) AS l (schema, id)
+    JOIN pg_catalog.pg_namespace n ON n.nspname = l.schema))`;
 
 const IS_LOGGED_ON_RELATION: Sql = isLogged({
   id: idOnRelation(ROLE),
@@ -46,13 +46,13 @@ const IS_LOGGED_ON_ROUTINE: Sql = isLogged({
   namespace: sql`p.pronamespace`,
 });
 
-/** SQL condition: the options of the table `r` are an object of the log. $4 are the tables of these objects. */
-const HAS_LOGGED_OPTIONS: Sql = sql`(r.relname = ANY ($4::name[])
-  AND r.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = $2::name))`;
+/** SQL condition: the options of the table `r` are an object of the log. $4 are the schemas of these tables, $5 their names. */
+const HAS_LOGGED_OPTIONS: Sql = sql`((r.relnamespace, r.relname) IN (SELECT n.oid, l.name
+  FROM pg_catalog.unnest($4::name[], $5::name[]) AS l (schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = l.schema))`;
 
 /**
- * `existence` marks objects without another property. $1 are the managed schemas, $2 is the default schema, $3 are the ids
- * of privileges in the log, and $4 the tables with options in the log.
+ * `existence` marks objects without another property. $1 are the managed schemas, $2 and $3 the privileges in the log, and
+ * $4 and $5 the tables with options in the log.
  */
 const PROPERTIES: Sql = sql`
 WITH relation AS (
@@ -192,8 +192,15 @@ export async function readProperties(
   client: Pick<pg.ClientBase, 'query'>,
   { schema, schemas, privileges, tableOptions }: PropertiesQuery,
 ): Promise<CatalogProperties> {
-  const values = [schemas, schema, privileges, tableOptions];
-  const { rows } = await client.query<ObjectProperties & { key: string }>(PROPERTIES, values);
+  const objects = [
+    privileges.map((id) => ({ kind: 'privileges', id }) as const),
+    tableOptions.map((id) => ({ kind: 'table_options', id }) as const),
+  ];
+  const values = objects.flatMap((names) => {
+    const local = names.map(toLocalObject);
+    return [local.map((each) => each.schema ?? schema), local.map(({ id }) => id)];
+  });
+  const { rows } = await client.query<ObjectProperties & { key: string }>(PROPERTIES, [schemas, ...values]);
   return new Map(rows.map((row) => [row.key, row]));
 }
 
@@ -222,18 +229,18 @@ function compareProperties({ object, properties: old }: ObjectProperties, now: O
 
 /* Finds tables and objects that belong to another role than that of OBJECTS_OWNER. */
 
-/** $1 is the expected owner, $2 is the default schema, $3 are the managed schemas. Tables have the catalog ''. */
+/** $1 is the expected owner, $2 are the managed schemas. Tables have the catalog ''. */
 const OTHER_OWNERS: Sql = join(
   [
     sql`SELECT '' AS catalog, n.nspname::text AS schema, c.relname::text AS id, pg_catalog.pg_get_userbyid(c.relowner)::text AS owner
       FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = ANY ($3::name[]) AND c.relkind IN ('r', 'p') AND pg_catalog.pg_get_userbyid(c.relowner) <> $1::name`,
+     WHERE n.nspname = ANY ($2::name[]) AND c.relkind IN ('r', 'p') AND pg_catalog.pg_get_userbyid(c.relowner) <> $1::name`,
     ...objectCatalogs.flatMap((catalog): Sql[] => {
       const { from, where, id, owner } = OBJECT_CATALOGS[catalog];
       if (owner === null) return [];
       return [
         sql`SELECT ${literal(catalog)}, n.nspname::text, (${id})::text, pg_catalog.pg_get_userbyid(${owner})::text
-      FROM ${from} WHERE n.nspname = $2::name AND ${where} AND pg_catalog.pg_get_userbyid(${owner}) <> $1::name`,
+      FROM ${from} WHERE n.nspname = ANY ($2::name[]) AND ${where} AND pg_catalog.pg_get_userbyid(${owner}) <> $1::name`,
       ];
     }),
   ],
@@ -254,7 +261,6 @@ export async function findOtherOwners(
   if (expected === undefined) return [];
   const { rows } = await client.query<Record<'catalog' | 'schema' | 'id' | 'owner', string>>(OTHER_OWNERS, [
     expected,
-    schema,
     schemasOf(state, schema),
   ]);
   if (rows.length === 0) return [];
@@ -270,8 +276,10 @@ export async function findOtherOwners(
     const found = isFolder(node) ? undefined : owners.get(`\0${locationKey(at.schema, at.name)}`);
     if (found !== undefined) differences.push({ ...where, collection, found });
   }
-  for (const { kind, id } of objects ? objectsInOrder(state) : []) {
-    const found = owners.get(`${KINDS[kind].catalog}\0${locationKey(schema, id)}`);
+  for (const object of objects ? objectsInOrder(state) : []) {
+    const { kind, id } = object;
+    const local = toLocalObject(object);
+    const found = owners.get(`${KINDS[kind].catalog}\0${locationKey(local.schema ?? schema, local.id)}`);
     if (found !== undefined) differences.push({ ...where, collection: id, object: { kind, id }, found });
   }
   return differences;

@@ -1,4 +1,5 @@
 /* Problems of names: new names, renames, indexes, and names that PostgreSQL derives. */
+import { qualifiedId } from '../model/objects.js';
 import {
   type State,
   isFolder,
@@ -62,7 +63,7 @@ function sequenceOf(table: string, { field, schema }: Field): string | null {
 
 function holderOfName(state: State, schema: string | undefined, name: string): string | null {
   if (hasTableAt(state, schema, name)) return 'the table';
-  const isSequence = schema === undefined && getObject(state, { kind: 'sequence', id: name }) !== undefined;
+  const isSequence = getObject(state, { kind: 'sequence', id: qualifiedId({ schema, name }) }) !== undefined;
   return isSequence ? 'the sequence' : null;
 }
 

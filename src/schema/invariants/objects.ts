@@ -9,6 +9,7 @@ import {
   OBJECT_KINDS,
   type ObjectKind,
   type ObjectName,
+  type QualifiedName,
   type SchemaObject,
   TARGETS,
   isFreeOnTable,
@@ -19,6 +20,7 @@ import {
   isType,
   objectKey,
   objectNameParts,
+  qualifiedId,
 } from '../model/objects.js';
 import {
   collectionsNeeding,
@@ -30,14 +32,14 @@ import {
   ownerOf,
 } from '../model/order.js';
 import { type AllSequenceOptions, everyOptionOf } from '../model/sequence-options.js';
-import { type State, getTarget, hasTable, hasTableAt, hasView, type CollectionNode, extrasOf } from '../model/state.js';
+import { type State, getTarget, hasTableNamed, hasView, type CollectionNode, extrasOf } from '../model/state.js';
 import { OWN_NAMES, extensionsWith } from '../sql-text/allowed-names.js';
 import { checkSqlText } from '../sql-text/check-sql-text.js';
 import { type TextContext, parseTypeText, textContextOf } from '../sql-text/expression.js';
 import { parseDefinition } from '../sql-text/object-definition.js';
 import { tableOf } from '../sql-text/object-table.js';
 import { type SqlText, textsOfField, textsOfTable } from '../sql-text/texts.js';
-import { type UsedName, givenNames } from '../sql-text/view.js';
+import { givenNames } from '../sql-text/view.js';
 import { withExtras } from '../transition/cascade.js';
 
 export function objectProblems(from: State, to: State): Problem[] {
@@ -95,14 +97,14 @@ function tableProblems(from: State, state: State, object: SchemaObject): Problem
   if (isFreeOnTable(object) && isUnchanged(from, object)) return [];
   const { target } = objectNameParts(object);
   if (target !== null && getTarget(state, target) === undefined) {
-    const message = `${quoteName(target.id)} is not a managed ${TARGETS[target.type].label} of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
+    const message = `${quoteName(target.id)} is not a managed ${TARGETS[target.type].label}. Create or adopt it before the ${KINDS[kind].label}`;
     return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
   }
   const table = tableOf(object);
-  if (table === null || hasTableAt(state, undefined, table)) return [];
+  if (table === null || hasTableNamed(state, table)) return [];
   const isOnView = ON_VIEWS[kind];
   if (isOnView?.(state, table) === true) return [];
-  const message = `${quoteName(table)} is not a managed table ${isOnView === undefined ? '' : 'or view '}of the default schema. Create or adopt it before the ${KINDS[kind].label}`;
+  const message = `${quoteName(table)} is not a managed table${isOnView === undefined ? '' : ' or view'}. Create or adopt it before the ${KINDS[kind].label}`;
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
 
@@ -131,11 +133,11 @@ function ruleProblems(from: State, to: State, object: SchemaObject): Problem[] {
     return [{ code: 'INVALID_PAYLOAD', message: `the definition of a rule ${parsed}`, object: { kind, id } }];
   const unknown = parsed.rule?.relations.find((name) => !hasRelation(to, name) && !hasRelation(from, name));
   if (unknown === undefined) return [];
-  const message = `the rule uses ${quoteName(unknown)}, which is not a managed table or view of the default schema. Create or adopt it before the rule`;
+  const message = `the rule uses ${quoteName(unknown)}, which is not a managed table or view. Create or adopt it before the rule, and write tables of the default schema without a schema`;
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
 
-const hasRelation = (state: State, name: string): boolean => hasTableAt(state, undefined, name) || hasView(state, name);
+const hasRelation = (state: State, id: string): boolean => hasTableNamed(state, id) || hasView(state, id);
 
 /** Checks that tables that need a sequence define it like the object, and that none of their columns owns it. */
 function sequenceProblems(state: State, object: SchemaObject): Problem[] {
@@ -144,7 +146,7 @@ function sequenceProblems(state: State, object: SchemaObject): Problem[] {
   const options = everyOptionOf(parsed.sequence, 'bigint');
   return collectionsNeeding(state, object).flatMap((collection): Problem[] => {
     const need = needsOfNode(state.collections.get(collection)).find(
-      (each) => each.kind === 'sequence' && each.schema === undefined && each.name === object.id,
+      (each) => each.kind === 'sequence' && qualifiedId({ schema: each.schema, name: each.name }) === object.id,
     );
     const fault = need?.kind === 'sequence' ? sequenceFault(need, options) : null;
     if (fault === null) return [];
@@ -178,14 +180,15 @@ function typeProblems(from: State, to: State, object: SchemaObject): Problem[] {
   const used = typeof parsed === 'string' ? [] : (parsed.type?.types ?? []);
   const unknown = used.find((type) => !isKnownType(to, type));
   if (unknown === undefined) return [];
-  const name = unknown.schema === undefined ? unknown.name : `${unknown.schema}.${unknown.name}`;
-  const message = `type ${quoteName(object.id)} uses the type ${quoteName(name)}, which is neither a type of PostgreSQL or of a trusted extension nor a managed type of the default schema. Create or adopt it before`;
+  const name = qualifiedId(unknown);
+  const message = `type ${quoteName(object.id)} uses the type ${quoteName(name)}, which is neither a type of PostgreSQL or of a trusted extension nor a managed type. Create or adopt it before`;
   return [{ code: 'INVALID_PAYLOAD', message, object: subject }];
 }
 
-const isKnownType = ({ objects }: State, { schema, name }: UsedName): boolean =>
+const isKnownType = ({ objects }: State, { schema, name }: QualifiedName): boolean =>
   ((schema === undefined || schema === 'public') && extensionsWith('types', name).length > 0) ||
-  (schema === undefined && (OWN_NAMES.types.has(name) || objects.has(objectKey({ kind: 'type', id: name }))));
+  (schema === undefined && OWN_NAMES.types.has(name)) ||
+  objects.has(objectKey({ kind: 'type', id: qualifiedId({ schema, name }) }));
 
 /**
  * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views and
@@ -203,7 +206,7 @@ function takenNameProblems(state: State, { kind, id }: ObjectName): Problem[] {
   const other = OBJECT_KINDS.find(
     (each) => each !== kind && isAlike(each) && state.objects.has(objectKey({ kind: each, id })),
   );
-  const isTable = (isLikeTable || isType({ kind })) && hasTable(state, id);
+  const isTable = (isLikeTable || isType({ kind })) && hasTableNamed(state, id);
   const taken = isTable ? 'collection' : other && KINDS[other].label;
   if (taken === undefined) return [];
   const message = `${quoteName(id)} is already the name of ${addArticle(taken)}: choose another name`;

@@ -5,7 +5,15 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
-import { OBJECT_KINDS, type ObjectKind, isFreeOnTable, isOnTable, objectKey } from '../model/objects.js';
+import {
+  OBJECT_KINDS,
+  type ObjectKind,
+  isFreeOnTable,
+  isOnTable,
+  objectKey,
+  qualifiedId,
+  splitQualifiedId,
+} from '../model/objects.js';
 import {
   type CollectionNode,
   type Identity,
@@ -271,9 +279,14 @@ function withTablesOfStatistics(before: State, after: State, names: Names): Stat
   if (names.size === 0 || after.objects.isEmpty()) return after;
   const draft = new Draft(after);
   for (const { object } of after.objects.values()) {
-    const table = isFreeOnTable(object) ? tableOf(object) : null;
-    const to = table === null || !hasTableAt(before, undefined, table) ? undefined : names.get(table);
-    if (to !== undefined) draft.putObject({ ...object, definition: definitionOnTable(object, to) });
+    const table = isFreeOnTable(object) ? splitQualifiedId(tableOf(object) ?? '') : undefined;
+    if (table === undefined || table.schema !== undefined || !hasTableAt(before, undefined, table.name)) continue;
+    const to = names.get(table.name);
+    if (to !== undefined)
+      draft.putObject({
+        ...object,
+        definition: definitionOnTable(object, qualifiedId({ schema: undefined, name: to })),
+      });
   }
   return draft.toState();
 }

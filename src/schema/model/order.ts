@@ -8,7 +8,16 @@ import {
   locationKey,
   partitionsOf,
 } from './state.js';
-import { type ObjectName, type SchemaObject, isSequence, isType, objectKey } from './objects.js';
+import {
+  type ObjectName,
+  type QualifiedName,
+  type SchemaObject,
+  isSequence,
+  isType,
+  objectKey,
+  qualifiedId,
+  splitQualifiedId,
+} from './objects.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';
@@ -28,27 +37,28 @@ export const needKey = (need: Need): string => locationKey(schemaOfNeed(need), n
 
 /** Formats a need as `enum mood` or `enum "billing"."mood"`. The text identifies the need. */
 export function needLabel(need: Need): string {
-  const schema = schemaOfNeed(need);
-  if (schema === undefined) return `${need.kind} ${need.name}`;
-  return `${need.kind} ${[schema, need.name].map((part) => `"${part.replaceAll('"', '""')}"`).join('.')}`;
+  return `${need.kind} ${labelOf({ schema: schemaOfNeed(need), name: need.name })}`;
 }
+
+const labelOf = ({ schema, name }: QualifiedName): string =>
+  schema === undefined ? name : [schema, name].map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 
 const byNeed = createIndexedLookup((node: CollectionNode) => needsOfNode(node).map(needLabel));
 
 /**
- * Returns the collections that need a sequence or a type of the default schema. They define it too, and PostgreSQL keeps it
+ * Returns the collections that need a sequence or a type. They define it too, and PostgreSQL keeps it
  * while one of them needs it. Empty for other objects.
  */
 export function collectionsNeeding({ collections }: Pick<State, 'collections'>, object: ObjectName): string[] {
   const kinds = isSequence(object) ? ['sequence'] : isType(object) ? ['enum', 'domain'] : [];
-  return [...new Set(kinds.flatMap((kind) => [...byNeed(collections, `${kind} ${object.id}`)]))].sort(byName);
+  const label = labelOf(splitQualifiedId(object.id));
+  return [...new Set(kinds.flatMap((kind) => [...byNeed(collections, `${kind} ${label}`)]))].sort(byName);
 }
 
 /** True if the need is a type that the state contains as an object. A collection cannot define it too. */
 export const isManagedType = ({ objects }: Pick<State, 'objects'>, need: Need): boolean =>
   (need.kind === 'enum' || need.kind === 'domain') &&
-  need.schema === undefined &&
-  objects.has(objectKey({ kind: 'type', id: need.name }));
+  objects.has(objectKey({ kind: 'type', id: qualifiedId({ schema: need.schema, name: need.name }) }));
 
 /** Returns the column that owns a sequence. Undefined for all other needs. */
 export const ownerOf = (need: Need): string | undefined => (need.kind === 'sequence' ? need.owned_by : undefined);

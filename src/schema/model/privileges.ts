@@ -10,6 +10,8 @@ import {
   TARGETS,
   isRevokedFromPublic,
   objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
 } from './objects.js';
 import { byName } from './state.js';
 
@@ -151,7 +153,7 @@ export function grantTexts({ kind, id, definition }: SchemaObject, quote: (name:
   if (typeof definition === 'string') return [];
   const { name, table, target } = objectNameParts({ kind, id });
   const role = name === PUBLIC ? 'PUBLIC' : quote(name);
-  const on = target === null ? `TABLE ${quote(table ?? '')}` : targetText(target, quote);
+  const on = target === null ? `TABLE ${quoteId(table ?? '', quote)}` : targetText(target, quote);
   if (isRevokedFromPublic({ kind, id })) return [`REVOKE ${EXECUTE} ON ${on} FROM ${role}`];
   return [false, true].flatMap((isGrantable) => {
     const words = privilegeWords(privilegesWith(definition, isGrantable), quote);
@@ -162,6 +164,12 @@ export function grantTexts({ kind, id, definition }: SchemaObject, quote: (name:
 
 /** PostgreSQL accepts the argument types of an id. */
 function targetText({ type, id }: PrivilegesTarget, quote: (name: string) => string): string {
-  const { name, argumentTypes } = objectNameParts({ kind: TARGETS[type].kinds[0] ?? 'function', id });
-  return `${TARGETS[type].word} ${quote(name)}${argumentTypes === null ? '' : `(${argumentTypes})`}`;
+  const { schema, name, argumentTypes } = objectNameParts({ kind: TARGETS[type].kinds[0] ?? 'function', id });
+  const own = quoteId(qualifiedId({ schema, name }), quote);
+  return `${TARGETS[type].word} ${own}${argumentTypes === null ? '' : `(${argumentTypes})`}`;
+}
+
+function quoteId(id: string, quote: (name: string) => string): string {
+  const { schema, name } = splitQualifiedId(id);
+  return schema === undefined ? quote(name) : `${quote(schema)}.${quote(name)}`;
 }

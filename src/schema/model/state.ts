@@ -8,8 +8,11 @@ import {
   type PrivilegesTarget,
   type SchemaObject,
   TARGETS,
+  type QualifiedName,
   objectKey,
   objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
 } from './objects.js';
 import { createAttachment } from '../../kernel/attachment.js';
 
@@ -169,12 +172,16 @@ export const getObject = ({ objects }: Pick<State, 'objects'>, name: ObjectName)
  * True if a managed function or aggregate has the name, with any argument types: a call does not show which one
  * PostgreSQL chose.
  */
-export const hasFunction = ({ objects }: Pick<State, 'objects'>, name: string): boolean =>
-  objects.some(({ object }) => isCallable(object) && objectNameParts(object).name === name);
+export const hasFunction = ({ objects }: Pick<State, 'objects'>, { schema, name }: QualifiedName): boolean =>
+  objects.some(({ object }) => {
+    if (!isCallable(object)) return false;
+    const parts = objectNameParts(object);
+    return parts.name === name && parts.schema === schema;
+  });
 
 const isCallable = ({ kind }: ObjectName): boolean => kind === 'function' || kind === 'aggregate';
 
-/** True if a managed view or materialized view has the name. */
+/** True if a managed view or materialized view has the id. */
 export const hasView = ({ objects }: Pick<State, 'objects'>, id: string): boolean =>
   objects.has(objectKey({ kind: 'view', id })) || objects.has(objectKey({ kind: 'materialized_view', id }));
 
@@ -342,6 +349,19 @@ export function collectionAt(state: State, schema: string | undefined, name: str
 export const hasTableAt = (state: State, schema: string | undefined, name: string): boolean =>
   collectionAt(state, schema, name) !== undefined;
 
+/** Returns the collection of a table, or undefined. @param table as in `qualifiedId` */
+export function collectionOfTable(state: State, table: string): string | undefined {
+  const { schema, name } = splitQualifiedId(table);
+  return collectionAt(state, schema, name);
+}
+
+/** True if a managed table has the id. */
+export const hasTableNamed = (state: State, table: string): boolean => collectionOfTable(state, table) !== undefined;
+
+/** Returns how the ids of objects name the table of a collection. */
+export const tableIdOf = ({ collection, schema }: Pick<Collection, 'collection' | 'schema'>): string =>
+  qualifiedId({ schema: schema?.schema, name: schema?.name ?? collection });
+
 /**
  * Groups collections by the schema of their tables. Each group maps the names of tables to collections.
  * @param schema the default schema
@@ -362,10 +382,14 @@ export function tablesBySchema(
 
 /** The default schema, and the other schemas with tables or objects of the state. */
 export function schemasOf(
-  { collections }: { collections: Pick<State['collections'], 'values'> },
+  {
+    collections,
+    objects,
+  }: Record<'collections', Pick<State['collections'], 'values'>> & Partial<Pick<State, 'objects'>>,
   schema: string,
 ): string[] {
   const schemas = new Set([schema]);
+  for (const { object } of objects?.values() ?? []) schemas.add(objectNameParts(object).schema ?? schema);
   for (const { collection } of collections.values()) {
     if (collection.schema?.schema !== undefined) schemas.add(collection.schema.schema);
     for (const need of collection.schema?.extras?.needs ?? [])

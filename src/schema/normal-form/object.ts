@@ -37,6 +37,7 @@ import {
   objectLabel,
   objectNameParts,
   routineId,
+  splitQualifiedId,
 } from '../model/objects.js';
 import { checkIndexDefinition } from '../sql-text/definitions.js';
 import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
@@ -106,15 +107,15 @@ function idFault(id: string): string | null {
   const { name, table, target } = objectNameParts({ kind: 'privileges', id });
   if (target !== null) return idOnTarget(name, spelledTarget(target)) === id ? null : ID_OF_PRIVILEGES;
   if (table === null || idOnTable('privileges', name, table) !== id) return ID_OF_PRIVILEGES;
-  const fault = identifierFault(table);
+  const fault = identifierFault(splitQualifiedId(table).name);
   return fault === null ? null : `the name of the table ${fault}`;
 }
 
 /** Returns the target with quotes around the name of a function only where `routineId` writes them. */
 function spelledTarget({ type, id }: PrivilegesTarget): PrivilegesTarget {
   if (type !== 'routine') return { type, id };
-  const { name, argumentTypes } = objectNameParts({ kind: 'function', id });
-  return { type, id: routineId(name, argumentTypes ?? '') };
+  const { schema, name, argumentTypes } = objectNameParts({ kind: 'function', id });
+  return { type, id: routineId(name, argumentTypes ?? '', schema) };
 }
 
 const ID_OF_PRIVILEGES =
@@ -216,13 +217,6 @@ function optionProblems(id: string, privileges: readonly Privilege[], at: Path):
 function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
   const grants = parseGrants(definition);
   if (typeof grants === 'string') return [invalidProblem(at, `definition ${grants}`)];
-  if (grants.schema !== undefined)
-    return [
-      invalidProblem(
-        at,
-        'definition must write the table, function or sequence without a schema. It must be in the default schema',
-      ),
-    ];
   if (grants.id === id)
     return isRevokedFromPublic({ kind: 'privileges', id })
       ? publicProblems(id, grants.privileges, at)

@@ -22,7 +22,7 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
-import { type State, type ObjectNode, getObject } from '../model/state.js';
+import { type State, type ObjectNode, getObject, hasTableNamed } from '../model/state.js';
 import { tableOf } from '../sql-text/object-table.js';
 import type { TrashNode } from '../transition/restoring-transition.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -132,8 +132,9 @@ function applyObjects(context: ApplyContext, items: readonly ObjectDiff[], base:
   const { draft, findings } = context;
   const all = [...items.entries()];
   const others = all.filter(([, { diff }]) => !isRemoval(diff));
+  const removing = { base, draft, withTables: draft.toState() };
   for (const [index, item] of all)
-    if (isRemoval(item.diff) && !isRemovedWithOther({ base, draft }, item))
+    if (isRemoval(item.diff) && !isRemovedWithOther(removing, item))
       applyEntries(findings, targetOf(draft, item, index));
   // Triggers on views follow the renames of these views.
   applyObjectRenames(
@@ -162,14 +163,21 @@ function applyObjectRenames(context: ApplyContext, items: readonly [number, Obje
   draft.putRenamed(free);
 }
 
+interface Removing {
+  base: State;
+  draft: Draft;
+  /** The state with the changes to tables of the diff. */
+  withTables: State;
+}
+
 /** True for an object whose table or view, or whose function or sequence, the diff removes as well. */
-const isRemovedWithOther = ({ base, draft }: { base: State; draft: Draft }, { kind, id }: ObjectDiff): boolean => {
+const isRemovedWithOther = ({ base, draft, withTables }: Removing, { kind, id }: ObjectDiff): boolean => {
   const { target } = objectNameParts({ kind, id });
   if (target !== null)
     return !TARGETS[target.type].kinds.some((each) => draft.object({ kind: each, id: target.id }) !== undefined);
   const table = tableOf(getObject(base, { kind, id }) ?? { kind, id });
   const isView = table !== null && RELATION_KINDS.some((each) => draft.object({ kind: each, id: table }) !== undefined);
-  return table !== null && !isView && draft.get(table)?.collection.schema == null;
+  return table !== null && !isView && !hasTableNamed(withTables, table);
 };
 
 const RENAME_KEEPS_TYPES =

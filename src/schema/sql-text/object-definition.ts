@@ -15,13 +15,17 @@ import {
   type ObjectName,
   type SchemaObject,
   isFreeOnTable,
+  type QualifiedName,
+  inSchema,
   objectLabel,
   objectNameParts,
   idOnTable,
+  qualifiedId,
   routineId,
+  splitQualifiedId,
 } from '../model/objects.js';
 import { type Node, type Statement, list, member, isTooLong, parserFault, parseStatements } from './expression.js';
-import { endOfName, quotedName, startOfName, targetNamed } from './quoted-name.js';
+import { endOfName, quotedName, quotedQualified, startOfName, targetNamed } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
 import {
   aggregateRest,
@@ -53,14 +57,17 @@ import {
 import type { SequenceOptions } from '../model/extras.js';
 import { type TypeParts, isReplaceableType, readSequenceOptions, readTypeParts } from './types-and-sequences.js';
 import { type TableOptions, optionsRest, readTableOptions } from './table-options.js';
-import { type UsedName, callsIn, optionsOf, qualifiedName, queryFault, relationsIn, viewTailOf } from './view.js';
+import { callsIn, optionsOf, qualifiedName, queryFault, relationsIn, viewTailOf } from './view.js';
 
 export interface ParsedDefinition {
   kind: ObjectKind;
   /** The schema. Undefined if the definition names none. For an object of a table, the schema of the table. */
   schema: string | undefined;
   name: string;
-  /** The name. A function or aggregate also has its argument types, and a trigger, policy or rule its table. */
+  /**
+   * The name, with the schema if the definition names one. A function or aggregate also has its argument types, and a
+   * trigger, policy or rule its table.
+   */
   id: string;
   /** The text after the name, or after the table of the object, without a semicolon: `(a, b) WITH (…) AS SELECT …`. */
   tail: string;
@@ -82,9 +89,9 @@ export interface ParsedDefinition {
    * The relations that the definition names, including those in WITH and in argument types. Relations within the text
    * of a body are not included.
    */
-  relations: readonly UsedName[];
+  relations: readonly QualifiedName[];
   /** The functions that the definition calls, and the support functions of an aggregate. */
-  calls: readonly UsedName[];
+  calls: readonly QualifiedName[];
   /** The parts of a function, procedure or aggregate. Otherwise null. */
   routine: RoutineParts | null;
   /** The table of an object of a table. Otherwise null. */
@@ -105,8 +112,7 @@ export interface ParsedDefinition {
   type: TypeParts | null;
 }
 
-interface TableParts {
-  name: string;
+interface TableParts extends QualifiedName {
   /** The text between the name of the object and the table: ` BEFORE INSERT OR UPDATE ON `. */
   between: string;
 }
@@ -154,18 +160,31 @@ export function canReplace(before: Definition, after: Definition): boolean {
 export function renamedDefinition(text: Definition, id: string): Definition {
   if (typeof text !== 'string') return text;
   const parsed = readStoredDefinition(text);
-  const { name, table } = objectNameParts({ kind: parsed.kind, id });
-  return withNames(parsed, quotedName(name), quotedName(table ?? parsed.onTable?.name ?? ''));
+  const { table } = objectNameParts({ kind: parsed.kind, id });
+  return withIds(parsed, id, table);
+}
+
+/** Returns the definition in another schema. @param schema undefined for the default schema */
+export function definitionInSchema(parsed: ParsedDefinition, schema: string | undefined): string {
+  const { id } = inSchema(parsed, schema);
+  const table = parsed.onTable === null ? null : qualifiedId({ ...parsed.onTable, schema });
+  return withIds(parsed, id, table);
+}
+
+/** @param table as in `qualifiedId`. Null for the table of the definition. */
+function withIds(parsed: ParsedDefinition, id: string, table: string | null): string {
+  const { kind, onTable } = parsed;
+  const { schema, name } = objectNameParts({ kind, id });
+  const own = isFreeOnTable({ kind }) || onTable === null ? quotedQualified({ schema, name }) : quotedName(name);
+  const target = table === null ? onTable : splitQualifiedId(table);
+  return withNames(parsed, own, target === null ? '' : quotedQualified(target));
 }
 
 type DefinitionText = Pick<ParsedDefinition, 'kind' | 'tail' | 'onTable' | 'trigger' | 'type'>;
 
-/** Returns the definition of an object of a table for a table with another name. */
-export function definitionOnTable({ kind, id, definition }: SchemaObject, table: string): Definition {
-  if (typeof definition !== 'string') return definition;
-  const { name } = objectNameParts({ kind, id });
-  return withNames(readStoredDefinition(definition), quotedName(name), quotedName(table));
-}
+/** Returns the definition of an object of a table for a table with another name. @param table as in `qualifiedId` */
+export const definitionOnTable = ({ id, definition }: SchemaObject, table: string): Definition =>
+  typeof definition === 'string' ? withIds(readStoredDefinition(definition), id, table) : definition;
 
 /** Returns the statement with other names, which must be quoted. @param table ignored for an object of no table */
 export function withNames({ kind, tail, onTable, trigger, type }: DefinitionText, name: string, table: string): string {
@@ -393,7 +412,7 @@ function partsOnTable(
   { bytes, text, end }: StatementText,
 ): ParsedDefinition | string {
   const { kind, target, trigger, ownSchema: schemaname } = creation;
-  const table = String(relation['relname']);
+  const table = qualifiedName({ schemaname, ...relation });
   const isUnnamed = KINDS[kind].onTable === 'single';
   const afterName = isUnnamed ? 0 : endOfName(text, { location: target['location'], schemaname });
   const afterTable = endOfName(text, relation);
@@ -402,14 +421,14 @@ function partsOnTable(
   const tail = ` ${bytes.toString('utf8', afterTable, end).trim()}`.trimEnd();
   const parts: ParsedDefinition = {
     ...partsOf(creation, tail),
-    storage: isFreeOnTable(creation) ? table : '',
-    onTable: { name: table, between },
+    storage: isFreeOnTable(creation) ? qualifiedId(table) : '',
+    onTable: { ...table, between },
     trigger: trigger === undefined ? null : readTriggerParts(trigger),
   };
   if (!createsSame(creation, withNames(parts, 'n', 't'))) return NAME_FAULT;
   const relations = trigger === undefined ? [qualifiedName(relation), ...parts.relations] : triggerRelations(trigger);
   const calls = trigger === undefined ? parts.calls : [triggerFunction(trigger), ...parts.calls];
-  return { ...parts, id: idOnTable(kind, parts.name, table), relations, calls };
+  return { ...parts, schema: table.schema, id: idOnTable(kind, parts.name, qualifiedId(table)), relations, calls };
 }
 
 const partsOfKind = (
@@ -448,13 +467,13 @@ const scratchTailOf = ({ kind, query }: Creation, tail: string): string | null =
 function partsOf(creation: Creation, tail: string): ParsedDefinition {
   const { kind, target, query, rest, calls } = creation;
   const { routine, ...parts } = partsOfKind(creation);
-  const schema = target['schemaname'];
-  const name = String(target['relname']);
+  const named = qualifiedName(target);
+  const { schema, name } = named;
   return {
     kind,
-    schema: typeof schema === 'string' ? schema : undefined,
+    schema,
     name,
-    id: routine === null ? name : routineId(name, routine.argumentTypes),
+    id: routine === null ? qualifiedId(named) : routineId(name, routine.argumentTypes, schema),
     tail,
     scratchTail: scratchTailOf(creation, tail),
     fingerprint: hash('sha256', `${kind} ${fingerprintOf(rest)}`),
@@ -476,14 +495,12 @@ function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): s
 }
 
 /** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */
-export function definitionFault(text: string, named: ObjectName, schema?: string): string | null {
+export function definitionFault(text: string, named: ObjectName): string | null {
   const definition = parseDefinition(text);
   if (typeof definition === 'string') return definition;
   if (definition.kind !== named.kind)
     return `must create ${addArticle(KINDS[named.kind].label)}, but creates ${addArticle(KINDS[definition.kind].label)}`;
   if (definition.id !== named.id)
     return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.id)}`;
-  if (definition.schema !== undefined && schema !== undefined && definition.schema !== schema)
-    return `must create it in the managed schema ${JSON.stringify(schema)}, but names ${JSON.stringify(definition.schema)}`;
   return null;
 }

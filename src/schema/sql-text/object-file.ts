@@ -15,14 +15,17 @@ import {
   newObject,
   objectNameParts,
   idOnTable,
+  qualifiedId,
+  splitQualifiedId,
 } from '../model/objects.js';
 import { type Node, type Statement, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, parseDefinition } from './object-definition.js';
-import { endOfName, quotedName } from './quoted-name.js';
+import { endOfName, quotedName, quotedQualified } from './quoted-name.js';
 import { readGrants } from './privileges.js';
 import { routineIdIn } from './routine.js';
 import { grantTexts } from '../model/privileges.js';
 import { nameChecks } from './types-and-sequences.js';
+import { qualifiedName } from './view.js';
 
 /** Returns the text of the file, with LF line ends. */
 export function writeObjectFile(object: SchemaObject): string {
@@ -41,7 +44,10 @@ export function writeObjectFile(object: SchemaObject): string {
 }
 
 const indexStatement = (id: string, { name, unique, definition }: ObjectIndex): string =>
-  `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${quotedName(name)} ON ${quotedName(id)} ${definition}`;
+  `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX ${quotedName(name)} ON ${quotedId(id)} ${definition}`;
+
+/** Returns the name in SQL. @param id as in `qualifiedId` */
+const quotedId = (id: string): string => quotedQualified(splitQualifiedId(id));
 
 /** The words in ALTER TABLE for each value of `enabled`. */
 const ENABLE = {
@@ -53,15 +59,15 @@ const ENABLE = {
 
 function enabledStatement(object: ObjectName, enabled: Enabled): string {
   const { name, table } = objectNameParts(object);
-  return `ALTER TABLE ${quotedName(table ?? '')} ${ENABLE[enabled]} ${KINDS[object.kind].sqlWords} ${quotedName(name)}`;
+  return `ALTER TABLE ${quotedId(table ?? '')} ${ENABLE[enabled]} ${KINDS[object.kind].sqlWords} ${quotedName(name)}`;
 }
 
 /** `total(integer)`, `every(*)` or `audit ON posts`, with quotes where PostgreSQL needs them. */
 function sqlName(object: ObjectName): string {
-  const { name, argumentTypes, table } = objectNameParts(object);
-  if (table !== null) return `${quotedName(name)} ON ${quotedName(table)}`;
+  const { schema, name, argumentTypes, table } = objectNameParts(object);
+  if (table !== null) return `${quotedName(name)} ON ${quotedId(table)}`;
   const isEmpty = object.kind === 'aggregate' && argumentTypes === '';
-  return quotedName(name) + (argumentTypes === null ? '' : `(${isEmpty ? '*' : argumentTypes})`);
+  return quotedQualified({ schema, name }) + (argumentTypes === null ? '' : `(${isEmpty ? '*' : argumentTypes})`);
 }
 
 /** True if the last line contains a comment, in which a semicolon would not end the statement. */
@@ -106,8 +112,6 @@ export function readObjectFile(text: string): ObjectFile | FileFault {
 function readPrivileges(statements: readonly FileStatement[], { line }: FileStatement): ObjectFile | FileFault {
   const grants = readGrants(statements.map(({ node }) => node));
   if (typeof grants === 'string') return { message: `the definition ${grants}`, line };
-  if (grants.schema !== undefined)
-    return { message: 'the table, function or sequence must be written without a schema', line };
   const lines = { definition: line, comment: line, indexes: line, enabled: line };
   return { object: newObject({ kind: 'privileges', id: grants.id }, grants.privileges), lines };
 }
@@ -162,7 +166,7 @@ function setEnabled({ object, lines }: ObjectFile, { line }: FileStatement, alte
   const enabled = enabledBy(object.kind, command?.['subtype']);
   if (enabled === undefined || others.length > 0)
     return `ALTER TABLE can only enable or disable the ${KINDS[object.kind].label} here, in a statement of its own`;
-  if (command?.['name'] !== name || (altered['relation'] as Node)['relname'] !== table)
+  if (command?.['name'] !== name || qualifiedId(qualifiedName(altered['relation'] as Node)) !== table)
     return `ALTER TABLE must name ${objectLabel(object)}`;
   object.enabled = enabled;
   lines.enabled = line;
@@ -187,19 +191,28 @@ function addComment({ object, lines }: ObjectFile, { node, line }: FileStatement
 /** Returns the id of the object in COMMENT ON. Undefined if no definition can have this id. */
 function commentedId(object: ObjectName, commented: unknown): string | undefined {
   const type = member(commented, 'TypeName');
-  if (type !== undefined) return list(type['names']).map(stringOf).at(-1);
+  if (type !== undefined) return idOfNames(list(type['names']));
   const routine = member(commented, 'ObjectWithArgs');
   if (routine === undefined) {
-    const [name, table] = list(member(commented, 'List')?.['items']).map(stringOf).reverse();
-    return isOnTable(object) && name !== undefined ? idOnTable(object.kind, name, table ?? '') : name;
+    const items = list(member(commented, 'List')?.['items']);
+    const name = stringOf(items.at(-1));
+    if (!isOnTable(object) || name === undefined) return idOfNames(items);
+    return idOnTable(object.kind, name, idOfNames(items.slice(0, -1)) ?? '');
   }
   return routineIdIn(routine);
+}
+
+/** Returns the id of the list of a schema and a name, or of a name alone. */
+function idOfNames(names: readonly unknown[]): string | undefined {
+  const [name, schema] = names.map(stringOf).reverse();
+  return name === undefined ? undefined : qualifiedId({ schema, name });
 }
 
 function indexOf({ text }: FileStatement, { idxname, relation, unique }: Node, view: string): ObjectIndex | string {
   const target = relation as Node;
   if (typeof idxname !== 'string') return 'an index must have a name';
-  if (target['relname'] !== view) return `the index ${JSON.stringify(idxname)} must be on ${JSON.stringify(view)}`;
+  if (qualifiedId(qualifiedName(target)) !== view)
+    return `the index ${JSON.stringify(idxname)} must be on ${JSON.stringify(view)}`;
   const at = endOfName(Buffer.from(text).toString('latin1'), { ...target, location: locationIn(text) });
   if (at === null) return 'the name of an index and of its view must be written without comments or U&';
   const definition = Buffer.from(text).toString('utf8', at).trim();

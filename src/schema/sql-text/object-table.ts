@@ -2,20 +2,22 @@
 import {
   type ObjectName,
   type PrivilegesTarget,
+  type QualifiedName,
   type SchemaObject,
   isFreeOnTable,
   objectNameParts,
+  qualifiedId,
 } from '../model/objects.js';
-import { type ObjectNode, type State, collectionAt, createIndexedLookup, getObject } from '../model/state.js';
+import { type ObjectNode, type State, collectionOfTable, createIndexedLookup, getObject } from '../model/state.js';
 import { parseTypeText } from './expression.js';
 import { parseDefinition } from './object-definition.js';
 import { areOnlyOf } from './table-options.js';
 
-/** Returns the table or view that an object belongs to. Null for objects that belong to no table. */
+/** Returns the table or view that an object belongs to, as in `qualifiedId`. Null for objects that belong to no table. */
 export function tableOf(object: ObjectName & Partial<Pick<SchemaObject, 'definition'>>): string | null {
   if (!isFreeOnTable(object)) return objectNameParts(object).table;
   const parsed = parseDefinition(object.definition ?? '');
-  return typeof parsed === 'string' ? null : (parsed.onTable?.name ?? null);
+  return typeof parsed === 'string' || parsed.onTable === null ? null : qualifiedId(parsed.onTable);
 }
 
 const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
@@ -23,7 +25,10 @@ const keysByTable = createIndexedLookup(({ object }: ObjectNode) => {
   return table === null ? [] : [table];
 });
 
-/** Returns the objects of a table or view of the default schema: triggers, policies, rules, privileges and so on. */
+/**
+ * Returns the objects of a table or view: triggers, policies, rules, privileges and so on.
+ * @param table as in `qualifiedId`
+ */
 export const objectsOn = (objects: State['objects'], table: string): SchemaObject[] =>
   [...keysByTable(objects, table)].flatMap((key) => objects.get(key)?.object ?? []);
 
@@ -44,7 +49,7 @@ export const privilegesOn = (objects: State['objects'], target: PrivilegesTarget
  */
 export function collectionOfObject(state: State, object: ObjectName): string | undefined {
   const table = tableOf(isFreeOnTable(object) ? (getObject(state, object) ?? object) : object);
-  return table === null ? undefined : collectionAt(state, undefined, table);
+  return table === null ? undefined : collectionOfTable(state, table);
 }
 
 /**
@@ -56,12 +61,18 @@ export function collectionsOfObject(state: State, object: ObjectName): (string |
   const definition = object.kind === 'rule' ? getObject(state, object)?.definition : undefined;
   const parsed = definition === undefined ? '' : parseDefinition(definition);
   if (typeof parsed === 'string') return own === undefined ? [] : [own];
-  return [own ?? null, ...(parsed.rule?.relations ?? []).map((name) => collectionAt(state, undefined, name) ?? null)];
+  return [own ?? null, ...(parsed.rule?.relations ?? []).map((name) => collectionOfTable(state, name) ?? null)];
 }
 
 /** Returns the columns with a type or an array of it, and the collections that define a domain over it. */
-export function usersOfType({ collections }: Pick<State, 'collections'>, name: string): UserOfType[] {
-  const isType = (text: string): boolean => text.includes(name) && parseTypeText(text)?.name === name;
+export function usersOfType(
+  { collections }: Pick<State, 'collections'>,
+  { schema, name }: QualifiedName,
+): UserOfType[] {
+  const joined = schema === undefined ? name : `${schema}.${name}`;
+  // PostgreSQL omits the schema public, which every search path contains.
+  const isNamed = (text: string): boolean => text === joined || (schema === 'public' && text === name);
+  const isType = (text: string): boolean => text.includes(name) && isNamed(parseTypeText(text)?.name ?? '');
   return [...collections.values()].flatMap(({ collection: { collection, schema }, fields }) => {
     const columns = [...fields.values()].filter((each) => each.schema !== null && isType(each.schema.data_type));
     const needs = schema?.extras?.needs ?? [];

@@ -12,15 +12,15 @@ import {
   TARGET_TYPES,
   idOnTable,
   idOnTarget,
+  qualifiedId,
 } from '../model/objects.js';
 import { sortPrivileges } from '../model/privileges.js';
 import { type Node, list, member, parseStatements, stringOf } from './expression.js';
 import { routineIdIn } from './routine.js';
+import { qualifiedName } from './view.js';
 
 export interface Grants {
   id: string;
-  /** The schema before the table, function or sequence. Undefined if the statements name none. */
-  schema: string | undefined;
   privileges: Privilege[];
 }
 
@@ -45,8 +45,7 @@ export function readGrants(statements: readonly unknown[]): Grants | string {
     all.push(read);
   }
   const [first] = all;
-  if (first === undefined || all.some(({ id, schema }) => id !== first.id || schema !== first.schema))
-    return ONE_TARGET;
+  if (first === undefined || all.some(({ id }) => id !== first.id)) return ONE_TARGET;
   return { ...first, privileges: sortPrivileges(all.flatMap(({ privileges }) => privileges)) };
 }
 
@@ -58,24 +57,20 @@ function readGrant(statement: Node | undefined): Grants | string {
   return target.type === 'routine' ? readOnRoutine(statement, role, target) : readOnRelation(statement, role, target);
 }
 
-function readOnRelation(statement: Node, role: string, { name, type, schema }: Target): Grants | string {
+function readOnRelation(statement: Node, role: string, { id, type }: Target): Grants | string {
   if (statement['is_grant'] !== true) return ONE_TARGET;
   const privileges = readPrivileges(statement, type === 'table' ? TABLE_PRIVILEGES : TARGETS[type].privileges);
   if (typeof privileges === 'string') return privileges;
-  return {
-    id: type === 'table' ? idOnTable('privileges', role, name) : idOnTarget(role, { type, id: name }),
-    schema,
-    privileges,
-  };
+  return { id: type === 'table' ? idOnTable('privileges', role, id) : idOnTarget(role, { type, id }), privileges };
 }
 
-function readOnRoutine(statement: Node, role: string, { name, schema }: Target): Grants | string {
+function readOnRoutine(statement: Node, role: string, { id: routine }: Target): Grants | string {
   const privileges = readExecute(statement);
   if (typeof privileges === 'string') return privileges;
-  const id = idOnTarget(role, { type: 'routine', id: name });
-  if (statement['is_grant'] === true) return { id, schema, privileges };
+  const id = idOnTarget(role, { type: 'routine', id: routine });
+  if (statement['is_grant'] === true) return { id, privileges };
   const isPlain = statement['grant_option'] !== true && statement['behavior'] !== 'DROP_CASCADE';
-  return role === PUBLIC && isPlain ? { id, schema, privileges: [] } : ONE_TARGET;
+  return role === PUBLIC && isPlain ? { id, privileges: [] } : ONE_TARGET;
 }
 
 /** Returns the only role. Null for one that depends on the session, undefined for several roles. */
@@ -85,9 +80,8 @@ function onlyRole(statement: Node): string | null | undefined {
 }
 
 interface Target {
-  /** The name of a table, view or sequence, or the id of a function. */
-  name: string;
-  schema: string | undefined;
+  /** The id of a function, or the name of a table, view or sequence as in `qualifiedId`. */
+  id: string;
   type: PrivilegesTarget['type'] | 'table';
 }
 
@@ -100,14 +94,12 @@ function onlyTarget(statement: Node): Target | undefined {
   if (type === 'routine') return routineIn(member(object, 'ObjectWithArgs') ?? {});
   const relation = member(object, 'RangeVar');
   if (type === undefined || relation === undefined) return undefined;
-  const { schemaname, relname } = relation;
-  return { name: String(relname), schema: typeof schemaname === 'string' ? schemaname : undefined, type };
+  return { id: qualifiedId(qualifiedName(relation)), type };
 }
 
 function routineIn(routine: Node): Target | undefined {
   const id = routineIdIn(routine);
-  const [, schema] = list(routine['objname']).map(stringOf).reverse();
-  return id === undefined ? undefined : { name: id, schema, type: 'routine' };
+  return id === undefined ? undefined : { id, type: 'routine' };
 }
 
 /** Functions have no other privilege, so ALL has the same meaning in all PostgreSQL releases. */

@@ -1,5 +1,6 @@
 /* Writes names in SQL like PostgreSQL, and finds them in statements. */
 import { scanSync } from 'libpg-query';
+import type { QualifiedName } from '../model/objects.js';
 import { type Node, list, stringOf } from './expression.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
@@ -12,6 +13,10 @@ export function quotedName(name: string): string {
   }
   return `"${name.replaceAll('"', '""')}"`;
 }
+
+/** Returns the name in SQL, with the schema unless it is the default schema. */
+export const quotedQualified = ({ schema, name }: QualifiedName): string =>
+  schema === undefined ? quotedName(name) : `${quotedName(schema)}.${quotedName(name)}`;
 
 /** Matches comments, quoted strings and words. Any other character is a token of its own. */
 const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]+|[\s\S]/g;

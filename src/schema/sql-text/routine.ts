@@ -62,9 +62,9 @@ function readArgumentType(type: Node): { text: string } | string {
 export function routineIdIn(routine: Node): string | undefined {
   const types = list(routine['objargs']).map((each) => readArgumentType(member(each, 'TypeName') ?? {}));
   const texts = types.flatMap((type) => (typeof type === 'string' ? [] : [type.text]));
-  const name = stringOf(list(routine['objname']).at(-1));
+  const [name, schema] = list(routine['objname']).map(stringOf).reverse();
   const isNamed = texts.length === types.length && routine['args_unspecified'] !== true;
-  return name !== undefined && isNamed ? routineId(name, texts.join(', ')) : undefined;
+  return name !== undefined && isNamed ? routineId(name, texts.join(', '), schema) : undefined;
 }
 
 const INPUT: ReadonlySet<unknown> = new Set(['IN', 'INOUT', 'VARIADIC']);

@@ -1,4 +1,5 @@
 /* Reads the parts of the statements that create triggers, rules, policies and statistics objects. */
+import { type QualifiedName, qualifiedId } from '../model/objects.js';
 import { type Node, list, stringOf, member, nodesIn } from './expression.js';
 
 /* Reads the parts of CREATE TRIGGER from the output of PostgreSQL's parser. */
@@ -18,12 +19,6 @@ export const readTriggerParts = ({ isconstraint, timing, row }: Node): TriggerPa
   isInsteadOf: timing === INSTEAD_OF,
   isForEachRow: row === true,
 });
-
-/** A relation or a function that the statement names. */
-interface QualifiedName {
-  schema: string | undefined;
-  name: string;
-}
 
 /** Returns the statement without the names of the trigger and of its table. */
 export function triggerRest(statement: Node): Node {
@@ -49,7 +44,10 @@ export function triggerFunction({ funcname }: Node): QualifiedName {
 /* Reads the parts of CREATE RULE from the output of PostgreSQL's parser. */
 
 export interface RuleParts {
-  /** The tables and views that the condition and the commands read or write, without names defined in WITH. */
+  /**
+   * The tables and views that the condition and the commands read or write, as in `qualifiedId`, without names defined in
+   * WITH.
+   */
   relations: readonly string[];
   /** Those that the commands write. */
   written: readonly string[];
@@ -61,8 +59,6 @@ const OF_VIEW = '_RETURN';
 const REASON = 'when the rule is created, so the text would have a different meaning after the table changes';
 const COLUMNS = `must name the columns of INSERT: PostgreSQL adds them ${REASON}`;
 const STAR_IN_VALUES = `must name its columns instead of * in VALUES: PostgreSQL replaces * ${REASON}`;
-const SCHEMA =
-  'must write the tables of its condition and its commands without a schema, because they must be in the schema of its table';
 
 /** Statements whose target is in the member `relation`, without a node of its own. */
 const WRITES: ReadonlySet<string> = new Set(['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt']);
@@ -73,8 +69,7 @@ export const relationOfNode = (kind: string, node: Node): Node | undefined =>
 
 /**
  * Returns the parts, or a sentence that follows "must". The parser accepts only SELECT, INSERT, UPDATE, DELETE and NOTIFY
- * as commands. They run with the privileges of the owner of the table, which is usually the service. They can therefore
- * name no table of another schema, such as one of the service.
+ * as commands.
  */
 export function readRuleParts(statement: Node): RuleParts | string {
   if (statement['rulename'] === OF_VIEW) return `must not have the name ${OF_VIEW}`;
@@ -87,8 +82,9 @@ export function readRuleParts(statement: Node): RuleParts | string {
     if (kind === 'CommonTableExpr') defined.add(node['ctename']);
     const relation = relationOfNode(kind, node);
     if (relation === undefined) continue;
-    if (relation['schemaname'] !== undefined) return SCHEMA;
-    (kind === 'RangeVar' ? read : written).add(String(relation['relname']));
+    const { schemaname, relname } = relation;
+    const schema = typeof schemaname === 'string' ? schemaname : undefined;
+    (kind === 'RangeVar' ? read : written).add(qualifiedId({ schema, name: String(relname) }));
   }
   const relations = new Set([...written, ...[...read].filter((name) => !defined.has(name))]);
   return { relations: [...relations], written: [...written] };

@@ -17,7 +17,7 @@ import {
 } from './expression.js';
 import { quotedName, targetNamed } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
-import type { UsedName } from './view.js';
+import type { QualifiedName } from '../model/objects.js';
 
 /* Reads the options of CREATE SEQUENCE. */
 
@@ -107,7 +107,7 @@ function integerIn(arg: unknown): string | null {
 
 export type TypeParts = {
   /** The types that the definition names, without those of pg_catalog. */
-  types: readonly UsedName[];
+  types: readonly QualifiedName[];
 } & (
   | { form: 'enum'; labels: readonly string[] }
   | { form: 'domain'; domain: Domain; /** Equal for equal base types and collations. */ base: string }
@@ -292,8 +292,8 @@ function readRange({ typeName: name, params }: Node, text: string): ReadType | s
 }
 
 /** Returns the types that a definition names. */
-function typesIn(root: Node): UsedName[] {
-  const types = new Map<string, UsedName>();
+function typesIn(root: Node): QualifiedName[] {
+  const types = new Map<string, QualifiedName>();
   for (const [, node] of nodesIn(root)) {
     if (node['typemod'] === undefined) continue;
     const names = list(node['names']).map((each) => stringOf(each) ?? '');

@@ -1,6 +1,7 @@
 /* Reads the options and the query of a view. */
 import { parseSync } from 'libpg-query';
 import { type Node, list, member, stringOf, type Statement, nodesIn, parseStatements } from './expression.js';
+import type { QualifiedName } from '../model/objects.js';
 import { fingerprintOf } from './renamed-text.js';
 import { relationOfNode } from './table-objects.js';
 
@@ -82,13 +83,8 @@ export function queryFault(query: Node): string | null {
 
 /* Finds the relations and functions that a parsed query names. */
 
-export interface UsedName {
-  /** Undefined if the query names no schema. */
-  schema: string | undefined;
-  name: string;
-}
-
-export const qualifiedName = ({ schemaname, relname }: Node): UsedName => ({
+/** Returns the name in a RangeVar. The schema is undefined if the statement names none. */
+export const qualifiedName = ({ schemaname, relname }: Node): QualifiedName => ({
   schema: typeof schemaname === 'string' ? schemaname : undefined,
   name: String(relname),
 });
@@ -97,8 +93,8 @@ export const qualifiedName = ({ schemaname, relname }: Node): UsedName => ({
  * Returns the relations that a query reads or writes. Includes names defined in WITH, because such a query may read a
  * table of the same name.
  */
-export function relationsIn(query: Node): UsedName[] {
-  const relations = new Map<string, UsedName>();
+export function relationsIn(query: Node): QualifiedName[] {
+  const relations = new Map<string, QualifiedName>();
   for (const [kind, node] of nodesIn(query)) {
     const named = relationOfNode(kind, node);
     if (named === undefined) continue;
@@ -108,8 +104,8 @@ export function relationsIn(query: Node): UsedName[] {
   return [...relations.values()];
 }
 
-export function callsIn(query: Node): UsedName[] {
-  const calls = new Map<string, UsedName>();
+export function callsIn(query: Node): QualifiedName[] {
+  const calls = new Map<string, QualifiedName>();
   for (const [kind, node] of nodesIn(query)) {
     if (kind !== 'FuncCall') continue;
     const [name = '', schema] = list(node['funcname']).map(stringOf).reverse();

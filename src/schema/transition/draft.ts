@@ -12,6 +12,7 @@ import {
   type State,
   NEW_IDENTITY,
   hasColumn,
+  tableIdOf,
 } from '../model/state.js';
 import { isDroppedWithColumns, objectsOn, privilegesOn } from '../sql-text/object-table.js';
 import { type ObjectName, type SchemaObject, isRelation, objectKey, targetOf } from '../model/objects.js';
@@ -87,8 +88,8 @@ export class Draft {
 
   /** Removes a collection and the objects of its table: triggers, policies, rules, privileges and so on. */
   removeCollection(name: string): void {
-    const table = this.get(name)?.collection.schema;
-    if (table != null && table.schema === undefined) this.#removeOnTable(name);
+    const collection = this.get(name)?.collection;
+    if (collection?.schema != null) this.#removeOnTable(tableIdOf(collection));
     this.#open.set(name, undefined);
   }
 
@@ -142,6 +143,7 @@ export class Draft {
     if (target !== undefined) this.#removeObjects(privilegesOn(this.#objects, target));
   }
 
+  /** @param table as in `qualifiedId` */
   #removeOnTable(table: string): void {
     this.#removeObjects(objectsOn(this.#objects, table));
   }
@@ -199,9 +201,10 @@ export class Draft {
     if (objects.isEmpty()) return objects;
     const isUnchanged = (object: SchemaObject): boolean => this.#base.objects.get(objectKey(object))?.object === object;
     const dropped = [...this.#open].flatMap(([collection, after]) => {
-      const columns = new Set(findLostColumns(this.#base.collections.get(collection), after));
-      if (columns.size === 0) return [];
-      return objectsOn(objects, collection).filter(
+      const before = this.#base.collections.get(collection);
+      const columns = new Set(findLostColumns(before, after));
+      if (before === undefined || columns.size === 0) return [];
+      return objectsOn(objects, tableIdOf(before.collection)).filter(
         (object) => isUnchanged(object) && isDroppedWithColumns(object, columns),
       );
     });
@@ -239,10 +242,9 @@ function newNode(collection: Collection): OpenNode {
   };
 }
 
-/** Returns the columns of a table of the default schema that exist under no name afterwards. */
+/** Returns the columns of a table that exist under no name afterwards. */
 function findLostColumns(before: CollectionNode | undefined, after: OpenNode | undefined): string[] {
-  const table = before?.collection.schema;
-  if (before === undefined || table == null || table.schema !== undefined || after === undefined) return [];
+  if (before?.collection.schema == null || after === undefined) return [];
   const kept = new Set([...after.fields].flatMap(([name, field]) => (hasColumn(field) ? [name] : [])));
   const identities = new Set([...kept].map((name) => after.identities.fields.get(name)));
   return [...before.fields].flatMap(([name, field]) =>

@@ -22,6 +22,7 @@ import {
   isType,
   objectKey,
   objectNameParts,
+  qualifiedId,
   RELATION_KINDS,
   objectLabel,
   routineId,
@@ -33,10 +34,13 @@ import {
   NEW_IDENTITY,
   byName,
   getObject,
+  collectionAt,
   getTarget,
-  hasTableAt,
+  hasTable,
+  hasTableNamed,
   hasFunction,
   hasView,
+  tableIdOf,
 } from '../model/state.js';
 import { renamedDefinition, type ParsedDefinition, parseDefinition } from '../sql-text/object-definition.js';
 import { isDroppedWithColumns, objectsOn, privilegesOn, tableOf } from '../sql-text/object-table.js';
@@ -74,10 +78,8 @@ function isOnReplaced(from: State, to: State, object: SchemaObject): boolean {
   return table !== null && kindOfRelation(from, table) !== kindOfRelation(to, table);
 }
 
-const kindOfRelation = (state: State, name: string): string | undefined =>
-  hasTableAt(state, undefined, name)
-    ? 'table'
-    : RELATION_KINDS.find((kind) => state.objects.has(objectKey({ kind, id: name })));
+const kindOfRelation = (state: State, id: string): string | undefined =>
+  hasTableNamed(state, id) ? 'table' : RELATION_KINDS.find((kind) => state.objects.has(objectKey({ kind, id })));
 
 /** Excludes objects that exchange their names. They are changed instead of renamed. */
 function removeSwaps(former: Map<string, string>): ReadonlyMap<string, string> {
@@ -100,16 +102,24 @@ export const renamedObject = (object: SchemaObject, id: string): SchemaObject =>
 
 /**
  * True if an event about an object of a table follows from an event about the table in the same batch. The object is
- * deleted, renamed or restored together with the table or with columns. A folder, or a collection of another schema, may
- * have the name of a view with triggers, and is not its table.
+ * deleted, renamed or restored together with the table or with columns. A folder may have the name of a view with triggers,
+ * and is not its table.
  */
 export function followsTable(event: LogEvent, events: readonly LogEvent[], before: State): boolean {
   if (!changesObjects(event)) return false;
   const object = event.type === 'object.created' ? event.data.object : getObject(before, event.subject);
   const table = tableOf(object ?? event.subject);
   if (table === null) return false;
-  const causes = events.filter(changesSchema).filter(({ collection }) => collection === table);
+  const causes = events.filter(changesSchema).filter((cause) => tableIn(cause, before) === table);
   return causes.some((cause) => isCause(cause, event, before)) || followsColumns(event, { table, causes, before });
+}
+
+/** Returns the table that an event is about, as in `qualifiedId`. Undefined for a folder. */
+function tableIn(event: NewEvent, before: State): string | undefined {
+  const collection =
+    before.collections.get(event.collection ?? '')?.collection ??
+    (event.type === 'collection.created' ? event.data.collection : undefined);
+  return collection?.schema == null ? undefined : tableIdOf(collection);
 }
 
 /** True if the object is deleted with columns, or gets back its privileges on restored columns. */
@@ -117,7 +127,7 @@ function followsColumns(
   event: ObjectEvent,
   { table, causes, before }: { table: string; causes: readonly NewEvent[]; before: State },
 ): boolean {
-  if (!hasTableAt(before, undefined, table)) return false;
+  if (!hasTableNamed(before, table)) return false;
   const old = getObject(before, event.subject);
   if (event.type === 'object.deleted') {
     // Privileges and settings prevent that a column is created again. Statistics objects do not.
@@ -152,18 +162,18 @@ const listIn = (definition: Definition): Privilege[] | undefined =>
 function isCause(cause: NewEvent, event: ObjectEvent, before: State): boolean {
   const { subject } = event;
   if (event.type === 'object.created') return cause.type === 'collection.created' && isRestoredTable(cause.data);
-  if (!hasTableAt(before, undefined, cause.collection ?? '')) return false;
+  if (!hasTable(before, cause.collection ?? '')) return false;
   if (event.type === 'object.deleted') return cause.type === 'collection.deleted';
   if (cause.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
   return event.data.to === idOnTable(subject.kind, objectNameParts(subject).name, cause.data.to);
 }
 
-/** True for a table of the default schema that comes from the trash, with or without its rows. */
+/** True for a table that comes from the trash, with or without its rows. */
 const isRestoredTable = ({ collection: { schema }, restored }: SchemaEventData['collection.created']): boolean =>
-  restored !== undefined && schema !== null && schema.schema === undefined;
+  restored !== undefined && schema !== null;
 
 /**
- * Returns the objects after tables and views were renamed. Objects on these get new ids but keep their identities.
+ * Returns the objects after tables and views were renamed. The names are as in `qualifiedId`. Objects on these get new ids but keep their identities.
  * PostgreSQL rewrites the definitions of statistics objects, like those of views.
  */
 export function renameOnTables(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {
@@ -252,7 +262,7 @@ function typesInOrder(state: State): SchemaObject[] {
 
 function typesUsedBy(type: SchemaObject | undefined): string[] {
   const parsed = type === undefined ? '' : parseDefinition(type.definition);
-  return typeof parsed === 'string' ? [] : (parsed.type?.types ?? []).map(({ name }) => name);
+  return typeof parsed === 'string' ? [] : (parsed.type?.types ?? []).map(qualifiedId);
 }
 
 /** Orders deletions and renames so that each new name is free. */
@@ -318,15 +328,16 @@ export function findRestoredObjects(objects: readonly SchemaObject[], table: Del
 function findObstacle({ calls, trigger, relations }: ParsedDefinition, table: DeletedTable): string | undefined {
   const { state, past, names, isThere, explainMissing } = table;
   const [called, inCondition] = trigger === null ? [undefined, calls] : [calls[0], calls.slice(1)];
-  const id = routineId(called?.name ?? '', '');
+  const id = routineId(called?.name ?? '', '', called?.schema);
   const key = objectKey({ kind: 'function', id });
   if (past.objects.has(key) && !state.objects.has(key)) return `function ${JSON.stringify(id)} no longer exists`;
-  const missing = inCondition.find((call) => hasFunction(past, call.name) && !hasFunction(state, call.name));
+  const missing = inCondition.find((call) => hasFunction(past, call) && !hasFunction(state, call));
   if (missing !== undefined) return `function ${JSON.stringify(missing.name)} no longer exists`;
   const isUnchanged = (name: string): boolean => (name === names.former ? name === names.now : isThere(name));
   // The first relation is the table itself.
-  const other = relations.slice(1).find(({ name }) => past.collections.has(name) && !isUnchanged(name));
-  if (other !== undefined) return explainMissing(other.name);
-  const view = relations.find(({ name }) => hasView(past, name) && !hasView(state, name));
-  return view && `view ${JSON.stringify(view.name)} no longer exists`;
+  const others = relations.slice(1).flatMap((relation) => collectionAt(past, relation.schema, relation.name) ?? []);
+  const other = others.find((name) => !isUnchanged(name));
+  if (other !== undefined) return explainMissing(other);
+  const view = relations.map(qualifiedId).find((id) => hasView(past, id) && !hasView(state, id));
+  return view && `view ${JSON.stringify(view)} no longer exists`;
 }

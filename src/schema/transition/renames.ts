@@ -22,6 +22,7 @@ import {
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
 import { type Rewritten, type UnwrittenText, withTexts, reaching } from './rename-texts.js';
+import { qualifiedId } from '../model/objects.js';
 import { renameOnTables } from './objects.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { patchBetween } from '../fold/rename-events.js';
@@ -188,14 +189,16 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
 }
 
 /**
- * Returns the renames of tables. A table of the default schema has the name of its collection. Other tables keep their
- * names.
+ * Returns the renames of tables, as in `qualifiedId`. A table of the default schema has the name of its collection. Other
+ * tables keep their names.
  */
 const tableNames = ({ collections }: State, names: Names): Names =>
   new Map(
-    [...names].filter(([old]) => {
+    [...names].flatMap(([old, now]): [string, string][] => {
       const table = collections.get(old)?.collection.schema;
-      return table != null && table.schema === undefined;
+      if (table == null || table.schema !== undefined) return [];
+      const tableId = (name: string): string => qualifiedId({ schema: undefined, name });
+      return [[tableId(old), tableId(now)]];
     }),
   );
 

@@ -13,6 +13,7 @@ import {
   extrasOf,
   byName,
   extrasOfTable,
+  tableIdOf,
 } from '../model/state.js';
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
@@ -263,18 +264,21 @@ function put({ draft }: Restoring, other: string, constraint: Constraint): void 
  * Returns the objects that the table had. Renaming the table in the past does not change statistics objects, which
  * PostgreSQL rewrites itself.
  */
-const restorableObjects = (past: State, deleted: RestoreCollection, table: string): SchemaObject[] => [
-  ...objectsOn(past.objects, table).filter((object) => !isFreeOnTable(object)),
-  ...objectsOn(deleted.past.objects, deleted.name)
-    .filter(isFreeOnTable)
-    .map((object) => ({ ...object, definition: definitionOnTable(object, table) })),
-];
+function restorableObjects(past: State, deleted: RestoreCollection, table: string): SchemaObject[] {
+  const before = deleted.past.collections.get(deleted.name)?.collection;
+  return [
+    ...objectsOn(past.objects, table).filter((object) => !isFreeOnTable(object)),
+    ...objectsOn(deleted.past.objects, before === undefined ? table : tableIdOf(before))
+      .filter(isFreeOnTable)
+      .map((object) => ({ ...object, definition: definitionOnTable(object, table) })),
+  ];
+}
 
 /** Restores the objects of the table. Those that cannot be restored unchanged are added to `left`. */
 function restoreOnTable(restoring: Restoring, deleted: RestoreCollection): void {
   const { state, past, draft, name, node, left, isLeft } = restoring;
-  if (node.collection.schema === null || node.collection.schema.schema !== undefined) return;
-  const restored = findRestoredObjects(restorableObjects(past, deleted, name), {
+  if (node.collection.schema === null) return;
+  const restored = findRestoredObjects(restorableObjects(past, deleted, tableIdOf(node.collection)), {
     state,
     past: deleted.past,
     names: { former: deleted.name, now: name },
@@ -483,11 +487,9 @@ function keysOf({ past, name, node }: Restoring): string[] {
   return [...new Set(names)];
 }
 
-/** Returns the ids of the privileges on a table of the default schema. */
-function idsOfPrivileges({ past, name, node }: Restoring): string[] {
-  const isHere = node.collection.schema?.schema === undefined;
-  return isHere ? objectsOn(past.objects, name).flatMap(({ kind, id }) => (kind === 'privileges' ? [id] : [])) : [];
-}
+/** Returns the ids of the privileges on the table. */
+const idsOfPrivileges = ({ past, node }: Restoring): string[] =>
+  objectsOn(past.objects, tableIdOf(node.collection)).flatMap(({ kind, id }) => (kind === 'privileges' ? [id] : []));
 
 /** Returns names in `without` that are neither foreign keys of the collection nor ids of its privileges. */
 function unknownKeys(names: readonly string[], without: readonly string[]): Problem[] {

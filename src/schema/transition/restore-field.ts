@@ -13,6 +13,7 @@ import {
   extrasOf,
   extrasOfTable,
   tableNameOf,
+  tableIdOf,
 } from '../model/state.js';
 import { type Privilege, type SchemaObject, idOnTable, objectNameParts } from '../model/objects.js';
 import { selectColumns, sortPrivileges } from '../model/privileges.js';
@@ -267,17 +268,17 @@ type PrivilegesObject = SchemaObject & { definition: Privilege[] };
 /** Returns the privileges that roles had on the column, with its current name and that of its table. */
 function findFormerPrivileges(
   { past, identity }: RestoreField,
-  { identities: { collection: table } }: CollectionNode,
-  { collection, field }: { collection: string; field: string },
+  node: CollectionNode,
+  field: string,
 ): PrivilegesObject[] {
-  const before = past.collections.find(({ identities }) => identities.collection === table);
+  const before = past.collections.find(({ identities }) => identities.collection === node.identities.collection);
+  const table = tableIdOf(node.collection);
   const [name = ''] = [...(before?.identities.fields ?? [])].find(([, each]) => each === identity) ?? [];
-  const schema = before?.collection.schema;
-  if (before === undefined || schema == null || schema.schema !== undefined) return [];
-  return objectsOn(past.objects, before.collection.collection).flatMap((object) => {
+  if (before?.collection.schema == null) return [];
+  return objectsOn(past.objects, tableIdOf(before.collection)).flatMap((object) => {
     const former = Array.isArray(object.definition) ? selectColumns(object.definition, new Set([name])) : [];
     if (former.length === 0) return [];
-    const id = idOnTable(object.kind, objectNameParts(object).name, collection);
+    const id = idOnTable(object.kind, objectNameParts(object).name, table);
     return [{ ...object, id, definition: former.map((each) => ({ ...each, columns: [field] })) }];
   });
 }
@@ -325,7 +326,7 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   const before = past.collections.get(collection);
   if (before?.identities.fields.get(field) !== identity)
     throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not the deleted object`);
-  const privileges = findFormerPrivileges(restore, node, { collection, field });
+  const privileges = findFormerPrivileges(restore, node, field);
   const constraintNames = [...keysOf(before, field), ...privileges.map(({ id }) => id)];
   const unknown = without.flatMap((each, index) =>
     constraintNames.includes(each) ? [] : [unknownKey(each, index, constraintNames)],

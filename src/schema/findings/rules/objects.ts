@@ -10,13 +10,15 @@ import {
   isRevokedFromPublic,
   objectLabel,
   objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
   type Privilege,
   type PrivilegesTarget,
   targetOf,
 } from '../../model/objects.js';
 import { findLostPrivileges, heldPrivileges, privilegeWords, privilegesIn } from '../../model/privileges.js';
 import { collectionsNeeding } from '../../model/order.js';
-import { type State, getObject, getTarget, hasTableAt, hasView } from '../../model/state.js';
+import { type State, getObject, getTarget, hasTableAt, hasTableNamed, hasView, tableIdOf } from '../../model/state.js';
 import { isSameDefinition, parseDefinition } from '../../sql-text/object-definition.js';
 import { collectionOfObject, collectionsOfObject, objectsOn } from '../../sql-text/object-table.js';
 import type { RoutineParts } from '../../sql-text/routine.js';
@@ -65,7 +67,7 @@ const isTargetLeft = (state: State, target: PrivilegesTarget): boolean =>
   (target.type === 'sequence' && collectionsNeeding(state, { kind: 'sequence', id: target.id }).length > 0);
 
 const hasRelation = (state: State, name: string | null): boolean =>
-  name !== null && (hasTableAt(state, undefined, name) || hasView(state, name));
+  name !== null && (hasTableNamed(state, name) || hasView(state, name));
 
 /**
  * Observes objects that a table had when it was deleted, and no longer has when it is restored. The diff that restores a
@@ -79,10 +81,13 @@ function observeLost(
   if (event.type !== 'collection.created' || event.data.restored === undefined) return [];
   const { collection } = event;
   const { position, name: formerName } = event.data.restored;
+  const now = tableIdOf(event.data.collection);
+  const { schema } = splitQualifiedId(now);
+  // Renaming a collection of another schema does not rename its table.
+  const former = schema === undefined ? qualifiedId({ schema, name: formerName }) : now;
   const lost = batch.deletedWith(position).filter(({ kind, id }) => {
     const { name, table } = objectNameParts({ kind, id });
-    const restored = { kind, id: idOnTable(kind, name, collection) };
-    return table === formerName && getObject(batch.after, restored) === undefined;
+    return table === former && getObject(batch.after, { kind, id: idOnTable(kind, name, now) }) === undefined;
   });
   return lost.filter(isReported).map((object) => ({
     message: `restore ${JSON.stringify(collection)} without ${objectLabel(object)}: ${consequence}`,
@@ -344,15 +349,17 @@ function bypassMessage([view, ...others]: readonly SchemaObject[], table: string
 }
 
 /**
- * Returns the tables with row security whose rows the view reads as its owner. Tables with objects are in the default
- * schema, which a definition can name or omit.
+ * Returns the tables with row security whose rows the view reads as its owner, as in `qualifiedId`. A definition can name
+ * the default schema or omit it.
  */
 function findBypassedTables(state: State, view: SchemaObject): string[] {
   const parsed = isRelation(view) ? parseDefinition(view.definition) : '';
   if (typeof parsed === 'string' || parsed.options.split(',').includes('security_invoker=true')) return [];
-  return parsed.relations.flatMap(({ schema, name }) =>
-    hasRowSecurity(state, name) && (schema === undefined || !hasTableAt(state, schema, name)) ? [name] : [],
-  );
+  return parsed.relations
+    .map(({ schema, name }) =>
+      qualifiedId({ schema: schema !== undefined && hasTableAt(state, schema, name) ? schema : undefined, name }),
+    )
+    .filter((table) => hasRowSecurity(state, table));
 }
 
 export const roleNeeded: Rule = {
