@@ -17,6 +17,26 @@ interface Document {
   comment: string | null;
 }
 
+interface Snapshot {
+  collections: object[];
+  fields: object[];
+  relations: object[];
+  objects: Document[];
+}
+
+interface Adoption {
+  objects: { kind: string; id: string }[];
+  not_represented: { kind: string; name: string }[];
+}
+
+interface Drift {
+  objects: { object: { kind: string; id: string }; repair: { database: { sql: string }[] } }[];
+  unmanaged_objects: object[];
+}
+
+const NOTHING = { collections: [], fields: [], relations: [] };
+const EMPTY = (snapshot: Snapshot): Snapshot => ({ ...snapshot, ...NOTHING, objects: [] });
+
 const SCHEMAS = { OBJECTS: 'on', DB_SCHEMAS: 'public,billing' };
 
 /** One object of each kind, in an order in which they can be created. */
@@ -34,7 +54,11 @@ const OBJECTS: readonly [kind: string, definition: string, id: string][] = [
     'billing.trim_number()',
   ],
   ['procedure', 'CREATE PROCEDURE billing.close() LANGUAGE sql AS $$ SELECT 1 $$', 'billing.close()'],
-  ['aggregate', 'CREATE AGGREGATE billing.sum_of(integer) (SFUNC = int4pl, STYPE = integer, INITCOND = 0)', 'billing.sum_of(integer)'],
+  [
+    'aggregate',
+    'CREATE AGGREGATE billing.sum_of(integer) (SFUNC = int4pl, STYPE = integer, INITCOND = 0)',
+    'billing.sum_of(integer)',
+  ],
   [
     'view',
     'CREATE VIEW billing.large AS SELECT i.id, i.total, billing.net(i.total) AS net, m.name FROM billing.invoices i JOIN members m ON m.id = i.members_id WHERE i.total > 100',
@@ -53,7 +77,11 @@ const OBJECTS: readonly [kind: string, definition: string, id: string][] = [
   ],
   ['policy', 'CREATE POLICY positive ON billing.invoices USING (total > 0)', 'positive on billing.invoices'],
   ['row_security', 'ALTER TABLE billing.invoices ENABLE ROW LEVEL SECURITY', 'billing.invoices'],
-  ['rule', 'CREATE RULE keep AS ON DELETE TO billing.invoices WHERE old.total > 9000 DO INSTEAD UPDATE billing.invoices SET total = 0 WHERE billing.invoices.id = old.id', 'keep on billing.invoices'],
+  [
+    'rule',
+    'CREATE RULE keep AS ON DELETE TO billing.invoices WHERE old.total > 9000 DO INSTEAD UPDATE billing.invoices SET total = 0 WHERE billing.invoices.id = old.id',
+    'keep on billing.invoices',
+  ],
   ['statistics', 'CREATE STATISTICS billing.amounts ON number, total FROM billing.invoices', 'billing.amounts'],
   ['table_options', 'ALTER TABLE billing.invoices SET (fillfactor = 70)', 'billing.invoices'],
   ['privileges', 'GRANT SELECT, UPDATE (number) ON billing.invoices TO pg_monitor', 'pg_monitor on billing.invoices'],
@@ -74,6 +102,8 @@ describe('objects outside the default schema', () => {
   const pathOf = (kind: string, id: string): string => `/objects/${kind}/${encodeURIComponent(id)}`;
   const listed = async () => (await api.ok<{ data: Document[] }>('GET', '/objects')).data;
 
+  const diffTo = async (snapshot: object) => (await api.ok<{ diff: object }>('POST', '/schema/diff', snapshot)).diff;
+
   async function createAll(): Promise<void> {
     await api.ok('POST', '/collections', MEMBERS);
     await api.ok('POST', '/collections', INVOICES);
@@ -83,5 +113,147 @@ describe('objects outside the default schema', () => {
   it('are created with their schema in the id', async () => {
     await createAll();
     expect(keysOf(await listed())).to.deep.equal(ALL);
+    const [policy] = (await listed()).filter(({ kind }) => kind === 'policy');
+    expect(policy).to.deep.include({ id: 'positive on billing.invoices', definition: OBJECTS[10]?.[1] });
+    const used = await api.ok<{ data: Document[] }>('GET', '/objects?collection=billing.invoices&kind=privileges');
+    expect(used.data.map(({ id }) => id)).to.deep.equal(['pg_monitor on billing.invoices']);
+  });
+
+  it('are renamed, changed and deleted with what depends on them', async () => {
+    await createAll();
+    await api.ok('POST', `${pathOf('view', 'billing.large')}/rename`, { to: 'larger' });
+    await api.ok('POST', `${pathOf('function', 'billing.net(integer)')}/rename`, { to: 'net_of' });
+    await api.ok('POST', `${pathOf('trigger', 'trim_number on billing.invoices')}/rename`, { to: 'trim_it' });
+    await api.ok('POST', `${pathOf('sequence', 'billing.numbers')}/rename`, { to: 'counter' });
+    const ids = (await listed()).map(({ id }) => id);
+    expect(ids).to.include.members([
+      'billing.larger',
+      'billing.net_of(integer)',
+      'trim_it on billing.invoices',
+      'billing.counter',
+      'pg_monitor on billing.larger',
+      'pg_monitor on billing.net_of(integer)',
+      'pg_monitor on sequence billing.counter',
+    ]);
+    const debtors = await api.ok<{ data: Document }>('GET', pathOf('view', 'debtors'));
+    expect(debtors.data.definition).to.include('FROM billing.larger');
+    const definition =
+      'CREATE VIEW billing.larger AS SELECT id, total, name FROM billing.invoices JOIN members USING (id)';
+    await api.ok('PATCH', pathOf('view', 'billing.larger'), { definition, comment: 'Large invoices' });
+    await api.ok('PATCH', pathOf('rule', 'keep on billing.invoices'), { enabled: 'disabled' });
+    await api.ok('PATCH', pathOf('table_options', 'billing.invoices'), {
+      definition: 'ALTER TABLE billing.invoices SET (fillfactor = 80)',
+    });
+    await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', pathOf('view', 'billing.larger'));
+    await api.ok('DELETE', pathOf('view', 'debtors'));
+    await api.ok('DELETE', pathOf('view', 'billing.larger'));
+    expect((await listed()).map(({ id }) => id)).not.to.include('pg_monitor on billing.larger');
+  });
+
+  it('follow changes to columns, and are deleted and restored with their table', async () => {
+    await createAll();
+    await api.ok('PATCH', '/fields/billing.invoices/members_id', { type: 'bigInteger' });
+    await api.ok('POST', '/fields/billing.invoices/number/rename', { to: 'code' });
+    const statistics = await api.ok<{ data: Document }>('GET', pathOf('statistics', 'billing.amounts'));
+    expect(statistics.data.definition).to.include('code');
+    await api.ok('DELETE', pathOf('materialized_view', 'billing.sums'));
+    await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', '/collections/billing.invoices');
+    await api.ok('DELETE', pathOf('view', 'debtors'));
+    await api.ok('DELETE', pathOf('view', 'billing.large'));
+    await api.ok('DELETE', '/collections/billing.invoices');
+    const kept = ['type', 'sequence', 'function', 'procedure', 'aggregate'];
+    expect([...new Set((await listed()).map(({ kind }) => kind))].sort()).to.deep.equal([...kept, 'privileges'].sort());
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    await api.ok('POST', `/trash/${data[0]?.position}/restore`, {});
+    expect(keysOf(await listed())).to.include.members([
+      'policy positive on billing.invoices',
+      'privileges pg_monitor on billing.invoices',
+      'row_security billing.invoices',
+      'rule keep on billing.invoices',
+      'statistics billing.amounts',
+      'table_options billing.invoices',
+      'trigger trim_number on billing.invoices',
+    ]);
+  });
+
+  it('are applied from snapshots in both directions, proved, and part of time travel and the SQL export', async () => {
+    const start = await api.head();
+    await createAll();
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    expect(await diffTo(snapshot)).to.deep.equal(NOTHING);
+    await api.goTo(start);
+    expect(await listed()).to.deep.equal([]);
+    const changes = await api.ok<object>('POST', '/schema/diff', snapshot);
+    const { proof } = await api.ok<{ proof: object }>('POST', '/schema/apply?prove', changes);
+    expect(proof).to.deep.include({ differences: [], properties: [] });
+    await api.ok('POST', '/schema/apply', changes);
+    expect(await diffTo(snapshot)).to.deep.equal(NOTHING);
+    expect(keysOf(await listed())).to.deep.equal(ALL);
+    const { text } = await api.client('/history/snapshot?export=sql');
+    expect(text).to.include('CREATE VIEW "billing"."large"').and.to.include('CREATE SCHEMA IF NOT EXISTS "billing"');
+  });
+
+  it('are adopted with everything that they use', async () => {
+    await api.sql(`CREATE TABLE members (id integer PRIMARY KEY, name text);
+      CREATE TABLE billing.invoices (id integer PRIMARY KEY, number text, total integer, members_id integer)`);
+    for (const [, definition] of OBJECTS) await api.sql(definition);
+    const alone = { objects: [{ kind: 'view', id: 'billing.large' }] };
+    await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/schema/adopt', alone);
+    const adopted = await api.ok<Adoption>('POST', '/schema/adopt', { all: true });
+    expect(keysOf(adopted.objects)).to.deep.equal(ALL);
+    expect([...new Set(adopted.not_represented.map(({ kind, name }) => `${kind} ${name}`))]).to.deep.equal([
+      'role pg_monitor',
+    ]);
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    expect(await diffTo(snapshot)).to.deep.equal(NOTHING);
+    await api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', EMPTY(snapshot)));
+    await api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', snapshot));
+    expect(await diffTo(snapshot)).to.deep.equal(NOTHING);
+  });
+
+  it('are repaired and accepted when someone changed them by hand', async () => {
+    await createAll();
+    await api.sql(`CREATE OR REPLACE FUNCTION billing.net(total integer) RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 1 $$;
+      REVOKE SELECT ON billing.invoices FROM pg_monitor; ALTER TABLE billing.invoices DISABLE TRIGGER trim_number;
+      DROP STATISTICS billing.amounts; CREATE VIEW billing.others AS SELECT 1 AS one`);
+    const drift = await api.ok<Drift>('GET', '/schema/drift');
+    expect(keysOf(drift.objects.map(({ object }) => object))).to.deep.equal([
+      'function billing.net(integer)',
+      'privileges pg_monitor on billing.invoices',
+      'statistics billing.amounts',
+      'trigger trim_number on billing.invoices',
+    ]);
+    expect(drift.unmanaged_objects).to.deep.equal([{ kind: 'view', id: 'billing.others' }]);
+    for (const { sql } of drift.objects.flatMap(({ repair }) => repair.database)) await api.sql(sql);
+    expect((await api.ok<Drift>('GET', '/schema/drift')).objects).to.deep.equal([]);
+    await api.sql('ALTER VIEW billing.large SET (security_invoker = true)');
+    await api.ok('POST', '/schema/drift/accept', {});
+    const { data } = await api.ok<{ data: Document }>('GET', pathOf('view', 'billing.large'));
+    expect(data.definition).to.include('CREATE VIEW billing.large WITH (security_invoker=true)');
+  });
+
+  it('reject schemas that are not managed, and names that are taken', async () => {
+    await api.ok('POST', '/collections', INVOICES);
+    const invalid = { status: 400, code: 'INVALID_PAYLOAD' };
+    const create = (definition: string, more: object = { kind: 'view' }) =>
+      ['POST', '/objects', { definition, ...more }] as const;
+    await api.refused({ ...invalid, at: 'definition' }, ...create('CREATE VIEW other.one AS SELECT 1 AS one'));
+    const grant = { kind: 'privileges' };
+    await api.refused({ ...invalid, at: 'definition' }, ...create('GRANT SELECT ON other.t TO pg_monitor', grant));
+    await api.refused(invalid, ...create('GRANT SELECT ON billing.unknown TO pg_monitor', grant));
+    const taken = { status: 409, code: 'ALREADY_EXISTS' };
+    await api.refused(taken, ...create('CREATE VIEW billing.invoices AS SELECT 1 AS one'));
+    await api.ok(...create('CREATE VIEW invoices AS SELECT 1 AS one'));
+    await api.ok(...create('CREATE VIEW public.named AS SELECT 1 AS one'));
+    const { data } = await api.ok<{ data: Document }>('GET', pathOf('view', 'named'));
+    expect(data.definition).to.equal('CREATE VIEW named AS SELECT 1 AS one');
+  });
+
+  it('are distinguished from names with a dot in the default schema', async () => {
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW "billing.totals" AS SELECT 1 AS one' });
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW billing.totals AS SELECT 2 AS two' });
+    expect((await listed()).map(({ id }) => id).sort()).to.deep.equal(['"billing.totals"', 'billing.totals']);
+    await api.ok('DELETE', pathOf('view', '"billing.totals"'));
+    expect(await api.sql('SELECT * FROM billing.totals')).to.deep.equal([{ two: 2 }]);
   });
 });

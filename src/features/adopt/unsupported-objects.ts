@@ -5,10 +5,13 @@
 import { fromLocalObject, kindWithLabel } from '../../schema/model/objects.js';
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
-import { DEFAULT_PRIVILEGES, ROUTINE_ID, ROUTINE_KIND } from '../../projector/ddl/object-sql.js';
+import { DEFAULT_PRIVILEGES, ROUTINE_ID, ROUTINE_KIND, qualifiedIdSql } from '../../projector/ddl/object-sql.js';
 import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
+
+/** SQL for a name in the namespace `n`. $4 is the default schema. */
+const nameInSchema = (name: Sql): Sql => qualifiedIdSql(name, { schema: sql`n.nspname`, usual: sql`$4::name` });
 
 /**
  * Returns one row per object, with its table, kind and name. Objects of extensions and of PostgreSQL itself are
@@ -18,11 +21,12 @@ const FOUND: Sql = sql`${TABLES}
 SELECT w.relname::text, 'trigger', t.tgname::text FROM requested w
   JOIN pg_catalog.pg_trigger t ON t.tgrelid = w.oid AND NOT t.tgisinternal AND t.tgparentid = 0::oid AND t.tgname !~ ${literal(PREPARED_NAME)}::text
 UNION ALL
-SELECT w.relname::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, v.relname::text FROM requested w
+SELECT w.relname::text, CASE v.relkind WHEN 'm' THEN 'materialized view' ELSE 'view' END, ${nameInSchema(sql`v.relname`)} FROM requested w
   JOIN (SELECT DISTINCT d.refobjid, r.ev_class FROM pg_catalog.pg_depend d
           JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass::oid
          WHERE d.refclassid = 'pg_catalog.pg_class'::regclass::oid) u ON u.refobjid = w.oid
   JOIN pg_catalog.pg_class v ON v.oid = u.ev_class AND v.relkind IN ('v', 'm')
+  JOIN pg_catalog.pg_namespace n ON n.oid = v.relnamespace
 UNION ALL
 SELECT w.relname::text, 'rule', r.rulename::text FROM requested w JOIN pg_catalog.pg_rewrite r ON r.ev_class = w.oid
 UNION ALL
@@ -60,7 +64,8 @@ UNION ALL
 SELECT w.relname::text, 'type of table', c.reloftype::regtype::text FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid AND c.reloftype <> 0::oid
 UNION ALL
-SELECT w.relname::text, 'statistics object', s.stxname::text FROM requested w JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = w.oid
+SELECT w.relname::text, 'statistics object', ${nameInSchema(sql`s.stxname`)} FROM requested w
+  JOIN pg_catalog.pg_statistic_ext s ON s.stxrelid = w.oid JOIN pg_catalog.pg_namespace n ON n.oid = s.stxnamespace
 UNION ALL
 SELECT w.relname::text, 'privilege', coalesce(nullif(a.grantee, 0::oid)::regrole::text, 'PUBLIC') FROM requested w
   JOIN pg_catalog.pg_class c ON c.oid = w.oid,
@@ -181,7 +186,7 @@ export function readUnsupportedObjects(managed: ManagedTables, tables?: readonly
   const { schemas } = managed;
   const { label } = labelsOf(managed);
   const ofSchema = (schema: string, names: readonly string[] | undefined): Reading<Row[]> => ({
-    queries: [{ text: FOUND, values: [schema, names ?? null, schemas] }],
+    queries: [{ text: FOUND, values: [schema, names ?? null, schemas, managed.schema] }],
     make: (rows) => rows<Row>(),
   });
   return eachSchema(

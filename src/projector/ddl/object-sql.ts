@@ -8,6 +8,14 @@ import { type Sql, sql, join, literal } from './sql.js';
 const quoteUnlessPlain = (name: Sql): Sql => sql`CASE WHEN ${name}::text ~ '^[a-z_][a-z0-9_]*$'::text THEN ${name}::text
     ELSE '"' || pg_catalog.replace(${name}::text, '"', '""') || '"' END`;
 
+/**
+ * SQL for the name of a relation as in `qualifiedId` of src/schema/model/objects.ts.
+ * @param place.schema the name of its schema
+ * @param place.usual the name of the default schema
+ */
+export const qualifiedIdSql = (name: Sql, { schema, usual }: Record<'schema' | 'usual', Sql>): Sql =>
+  sql`CASE WHEN ${schema} = ${usual} THEN ${name}::text ELSE ${quoteUnlessPlain(schema)} || '.' || ${quoteUnlessPlain(name)} END`;
+
 /** SQL for the id of an object of the table `c`, like `idOnTable` of src/schema/model/objects.ts. */
 const idOnTable = (name: Sql): Sql => sql`(${quoteUnlessPlain(name)} || ' on ' || ${quoteUnlessPlain(sql`c.relname`)})`;
 

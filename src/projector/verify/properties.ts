@@ -32,7 +32,7 @@ const ROLE: Sql = sql`(CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE p
  * $2 are the schemas of these objects, $3 their ids.
  */
 const isLogged = ({ id, owner, namespace }: Record<'id' | 'owner' | 'namespace', Sql>): Sql => sql`(x.grantor = ${owner}
-  AND (${namespace}, ${id}) IN (SELECT n.oid, l.id FROM pg_catalog.unnest($2::name[], $3::text[]) AS l (schema, id)
+  AND (${namespace}, ${id}) IN (SELECT n.oid, l.id FROM ROWS FROM (pg_catalog.unnest($2::name[]), pg_catalog.unnest($3::text[])) AS l (schema, id)
     JOIN pg_catalog.pg_namespace n ON n.nspname = l.schema))`;
 
 const IS_LOGGED_ON_RELATION: Sql = isLogged({
@@ -48,7 +48,7 @@ const IS_LOGGED_ON_ROUTINE: Sql = isLogged({
 
 /** SQL condition: the options of the table `r` are an object of the log. $4 are the schemas of these tables, $5 their names. */
 const HAS_LOGGED_OPTIONS: Sql = sql`((r.relnamespace, r.relname) IN (SELECT n.oid, l.name
-  FROM pg_catalog.unnest($4::name[], $5::name[]) AS l (schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = l.schema))`;
+  FROM ROWS FROM (pg_catalog.unnest($4::name[]), pg_catalog.unnest($5::name[])) AS l (schema, name) JOIN pg_catalog.pg_namespace n ON n.nspname = l.schema))`;
 
 /**
  * `existence` marks objects without another property. $1 are the managed schemas, $2 and $3 the privileges in the log, and
