@@ -241,6 +241,8 @@ describe('objects outside the default schema', () => {
     const grant = { kind: 'privileges' };
     await api.refused({ ...invalid, at: 'definition' }, ...create('GRANT SELECT ON other.t TO pg_monitor', grant));
     await api.refused(invalid, ...create('GRANT SELECT ON billing.unknown TO pg_monitor', grant));
+    const rule = 'CREATE RULE r AS ON DELETE TO billing.invoices DO ALSO DELETE FROM service.service_events';
+    await api.refused(invalid, ...create(rule, { kind: 'rule' }));
     const taken = { status: 409, code: 'ALREADY_EXISTS' };
     await api.refused(taken, ...create('CREATE VIEW billing.invoices AS SELECT 1 AS one'));
     await api.ok(...create('CREATE VIEW invoices AS SELECT 1 AS one'));

@@ -19,7 +19,7 @@ describe('the definition of an aggregate', () => {
   for (const [written, id] of [
     ['f(*)', 'f()'],
     ['"F" (int4, IN b text[])', '"F"(integer, text[])'],
-    ['public . f(VARIADIC "any")', 'f("any")'],
+    ['billing . f(VARIADIC "any")', 'billing.f("any")'],
     ['f(a float8 ORDER BY timestamptz, b "my type")', 'f(double precision, timestamp with time zone, "my type")'],
     ['f(ORDER BY anyelement)', 'f(anyelement)'],
     ['aggregate_(VARIADIC "any" ORDER BY VARIADIC "any")', 'aggregate_("any")'],

@@ -20,7 +20,7 @@ describe('the definition of a policy', () => {
     const definition = parsed(
       'CREATE POLICY "a ON ""b""" ON public."my posts" AS RESTRICTIVE FOR UPDATE TO b, a, b USING (f(x)) WITH CHECK (EXISTS (SELECT 1 FROM teams))',
     );
-    expect(definition).to.deep.include({ kind: 'policy', id: '"a ON ""b""" on "my posts"', schema: 'public' });
+    expect(definition).to.deep.include({ kind: 'policy', id: '"a ON ""b""" on public."my posts"', schema: 'public' });
     expect(definition.policy).to.deep.equal({
       command: 'update',
       isPermissive: false,

@@ -19,7 +19,7 @@ const LOG = 'CREATE RULE log AS ON UPDATE TO posts WHERE new.a <> old.a DO ALSO 
 describe('the definition of a rule', () => {
   for (const [written, id] of [
     ['log AS ON INSERT TO posts', 'log on posts'],
-    ['"On" AS ON INSERT TO public."my posts"', '"On" on "my posts"'],
+    ['"On" AS ON INSERT TO public."my posts"', '"On" on public."my posts"'],
     ['"a on ""b"""AS ON INSERT TO"c on d"', '"a on ""b""" on "c on d"'],
     ['rule_ as /* TO a */ on delete to Posts', 'rule_ on posts'],
   ] as const)
@@ -30,13 +30,13 @@ describe('the definition of a rule', () => {
   it('names its table, and the relations that its condition and its commands read or write', () => {
     const definition = parsed(
       `CREATE RULE r AS ON UPDATE TO public.a WHERE EXISTS (SELECT 1 FROM b) DO INSTEAD (
-         INSERT INTO c (x) SELECT y FROM d; UPDATE e SET x = f(old.y) FROM g; DELETE FROM h USING i; NOTIFY j;
+         INSERT INTO c (x) SELECT y FROM d; UPDATE e SET x = f(old.y) FROM g; DELETE FROM h USING s.i; NOTIFY j;
          WITH k AS (DELETE FROM l RETURNING id), m AS (SELECT 1 AS id) INSERT INTO m (x) SELECT id FROM k)`,
     );
     expect(definition.schema).to.equal('public');
     expect(definition.relations[0]).to.deep.equal({ schema: 'public', name: 'a' });
     expect(sorted(definition.relations.map(({ name }) => name))).to.equal('abcdeghiklm');
-    expect(sorted(definition.rule?.relations)).to.equal('bcdeghilm');
+    expect(sorted(definition.rule?.relations)).to.equal('bcdeghlms.i');
     expect(sorted(definition.rule?.written)).to.equal('cehlm');
     expect(definition.calls.map(({ name }) => name)).to.deep.equal(['f']);
   });
@@ -74,9 +74,6 @@ describe('the definition of a rule', () => {
     ['a second statement', `${LOG}; DROP TABLE posts`, 'exactly one statement'],
     ['the query of a view', 'CREATE RULE r AS ON SELECT TO a DO INSTEAD SELECT 1', 'Create a view instead'],
     ['the name of that query', LOG.replace('RULE log', 'RULE "_RETURN"'), 'must not have the name _RETURN'],
-    ['a schema in a command', LOG.replace('INTO logs', 'INTO public.logs'), 'without a schema'],
-    ['a schema in a subquery', LOG.replace('old.a)', '(SELECT b FROM s.t))'), 'without a schema'],
-    ['another schema in WITH', LOG.replace('VALUES', 'WITH w AS (DELETE FROM s.t) VALUES'), 'without a schema'],
     ['an INSERT without columns', LOG.replace(' (a)', ''), 'columns of INSERT'],
     ['a star in VALUES', LOG.replace('(old.a)', '(old.*)'), 'instead of *'],
     ['a star in a query', LOG.replace('VALUES (old.a)', 'SELECT old.*'), 'instead of *'],

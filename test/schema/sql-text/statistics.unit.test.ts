@@ -21,7 +21,7 @@ describe('the definition of a statistics object', () => {
     const definition = parsed(
       'CREATE STATISTICS public."a ON ""b""" ON "My city", (lower(zip)), f(t.age, zip) FROM public."my posts"',
     );
-    expect(definition).to.deep.include({ kind: 'statistics', id: 'a ON "b"', schema: 'public' });
+    expect(definition).to.deep.include({ kind: 'statistics', id: 'public."a ON ""b"""', schema: 'public' });
     expect(definition.onTable?.name).to.equal('my posts');
     expect([...(definition.statistics?.columns ?? [])].sort()).to.deep.equal(['My city', 'age', 'zip']);
     expect(definition.relations.map(({ name }) => name)).to.deep.equal(['my posts']);
@@ -44,7 +44,7 @@ describe('the definition of a statistics object', () => {
   it('gets another name and another table, and keeps the rest of its text', () => {
     const text = `CREATE STATISTICS public."a b"(mcv)ON x,(y||' FROM "c d"')FROM"c d"`;
     expect(renamedDefinition(text, 'Plain')).to.equal(
-      `CREATE STATISTICS "Plain" (mcv)ON x,(y||' FROM "c d"')FROM "c d"`,
+      `CREATE STATISTICS "Plain" (mcv)ON x,(y||' FROM "c d"')FROM public."c d"`,
     );
     const object: SchemaObject = { kind: 'statistics', id: 'a b', definition: text, comment: null };
     expect(definitionOnTable(object, 'posts')).to.equal(

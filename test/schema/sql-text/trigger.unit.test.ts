@@ -17,7 +17,7 @@ const MARK = 'CREATE TRIGGER mark BEFORE INSERT ON posts FOR EACH ROW EXECUTE FU
 describe('the definition of a trigger', () => {
   for (const [written, id] of [
     ['mark AFTER DELETE ON posts', 'mark on posts'],
-    ['"On" AFTER DELETE ON public."my posts"', '"On" on "my posts"'],
+    ['"On" AFTER DELETE ON public."my posts"', '"On" on public."my posts"'],
     ['"a on ""b"""AFTER DELETE ON"c on d"', '"a on ""b""" on "c on d"'],
     ['select_ AFTER UPDATE OF a, "ON b" OR TRUNCATE ON Posts', 'select_ on posts'],
   ] as const)

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import {
+  type ObjectKind,
+  fromLocalObject,
+  inSchema,
+  objectNameParts,
+  qualifiedId,
+  renamedId,
+  splitQualifiedId,
+  toLocalObject,
+} from '../../../src/schema/model/objects.js';
+
+describe('ids of objects', () => {
+  for (const [schema, name, id] of [
+    [undefined, 'totals', 'totals'],
+    [undefined, 'My totals', 'My totals'],
+    [undefined, 'a.b', '"a.b"'],
+    [undefined, '"a.b"', '"""a.b"""'],
+    [undefined, 'A.b', 'A.b'],
+    ['billing', 'totals', 'billing.totals'],
+    ['billing', 'a.b', 'billing."a.b"'],
+    ['My "billing"', 'Totals', '"My ""billing"""."Totals"'],
+  ] as const)
+    it(`contain the relation ${name} of the schema ${schema ?? 'default'} as ${id}`, () => {
+      expect(qualifiedId({ schema, name })).to.equal(id);
+      expect(splitQualifiedId(id)).to.deep.equal({ schema, name });
+    });
+
+  const CASES: readonly [ObjectKind, local: string, id: string][] = [
+    ['view', 'totals', 'billing.totals'],
+    ['type', 'My state', 'billing."My state"'],
+    ['function', 'total(integer, text)', 'billing.total(integer, text)'],
+    ['aggregate', '"Sum. of"("a, b"[])', 'billing."Sum. of"("a, b"[])'],
+    ['trigger', '"a on b" on invoices', '"a on b" on billing.invoices'],
+    ['policy', 'own on "My invoices"', 'own on billing."My invoices"'],
+    ['row_security', 'My invoices', 'billing."My invoices"'],
+    ['statistics', 'amounts', 'billing.amounts'],
+    ['privileges', 'editors on invoices', 'editors on billing.invoices'],
+    ['privileges', 'editors on total(integer)', 'editors on billing.total(integer)'],
+    ['privileges', 'editors on sequence numbers', 'editors on sequence billing.numbers'],
+  ];
+
+  for (const [kind, local, id] of CASES)
+    it(`get and lose a schema: ${kind} ${local}`, () => {
+      expect(fromLocalObject({ kind, id: local, schema: 'billing' })).to.deep.equal({ kind, id });
+      expect(toLocalObject({ kind, id })).to.deep.equal({ kind, id: local, schema: 'billing' });
+      expect(objectNameParts({ kind, id }).schema).to.equal('billing');
+      expect(inSchema(inSchema({ kind, id }, undefined), 'billing')).to.deep.equal({ kind, id });
+    });
+
+  it('keep the schema when the object is renamed', () => {
+    expect(renamedId({ kind: 'view', id: 'billing.totals' }, 'a.b')).to.equal('billing."a.b"');
+    expect(renamedId({ kind: 'function', id: 'billing.total(integer)' }, 'sum')).to.equal('billing.sum(integer)');
+    expect(renamedId({ kind: 'trigger', id: 'audit on billing.invoices' }, 'log')).to.equal('log on billing.invoices');
+  });
+});
