@@ -23,6 +23,9 @@ interface Setting {
 
 const RUN = new Set(['sh', 'js']);
 
+/** The pages whose commands need OBJECTS=on. */
+const WITH_OBJECTS: ReadonlySet<string> = new Set(['docs/objects.md', 'docs/schemas.md']);
+
 describe('the documentation', () => {
   before('build the program that they call', function () {
     this.timeout(300_000);
@@ -39,7 +42,7 @@ describe('the documentation', () => {
       this.timeout(300_000);
       const schemas = /DB_SCHEMAS=([a-z,]+)/.exec(readPage(page))?.[1];
       const settings: Record<string, string> = {
-        ...(page === 'docs/objects.md' && { OBJECTS: 'on' }),
+        ...(WITH_OBJECTS.has(page) && { OBJECTS: 'on' }),
         ...(schemas !== undefined && { DB_SCHEMAS: schemas }),
       };
       const second = readPage(page).includes('$PROD_URL');
