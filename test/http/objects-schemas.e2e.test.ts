@@ -1,4 +1,9 @@
+import { join } from 'node:path';
 import { expect } from 'chai';
+import type { SchemaObject } from '../../src/schema/model/objects.js';
+import { readObjectFile, writeObjectFile } from '../../src/schema/sql-text/object-file.js';
+import { dps } from '../support/dps.js';
+import { temporaryDirectory } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
 
 const column = (field: string, type: string, schema: object = {}) => ({ field, type, interface: 'input', schema });
@@ -97,7 +102,7 @@ const keysOf = (objects: readonly { kind: string; id: string }[]): string[] =>
 const ALL = keysOf(OBJECTS.map(([kind, , id]) => ({ kind, id })));
 
 describe('objects outside the default schema', () => {
-  const { api } = withService({ settings: SCHEMAS, each: true, consistent: true });
+  const { api, service } = withService({ settings: SCHEMAS, each: true, consistent: true });
 
   const pathOf = (kind: string, id: string): string => `/objects/${kind}/${encodeURIComponent(id)}`;
   const listed = async () => (await api.ok<{ data: Document[] }>('GET', '/objects')).data;
@@ -117,6 +122,23 @@ describe('objects outside the default schema', () => {
     expect(policy).to.deep.include({ id: 'positive on billing.invoices', definition: OBJECTS[10]?.[1] });
     const used = await api.ok<{ data: Document[] }>('GET', '/objects?collection=billing.invoices&kind=privileges');
     expect(used.data.map(({ id }) => id)).to.deep.equal(['pg_monitor on billing.invoices']);
+  });
+
+  it('are written to files and read back, and are part of verified backups', async () => {
+    await createAll();
+    await api.ok('PATCH', pathOf('materialized_view', 'billing.sums'), {
+      comment: 'Per member',
+      indexes: [{ name: 'sums_key', unique: true, definition: 'USING btree (members_id)' }],
+    });
+    await api.ok('PATCH', pathOf('aggregate', 'billing.sum_of(integer)'), { comment: 'Sum' });
+    await api.ok('PATCH', pathOf('type', 'billing.state'), { comment: 'State' });
+    await api.ok('PATCH', pathOf('trigger', 'trim_number on billing.invoices'), { comment: 'Trim', enabled: 'always' });
+    for (const object of await listed())
+      expect(readObjectFile(writeObjectFile(object as SchemaObject))).to.deep.include({ object });
+    const directory = await temporaryDirectory();
+    const settings = { ...SCHEMAS, DATABASE_URL: service.databaseUrl };
+    const { code, err } = await dps(['backup', join(directory, 'backup'), '--verify'], settings);
+    expect(code, err).to.equal(0);
   });
 
   it('are renamed, changed and deleted with what depends on them', async () => {
