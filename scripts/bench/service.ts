@@ -7,6 +7,7 @@
 import { adopt } from './cases/adopt.js';
 import { apply, diff, merge, readsDuringApply } from './cases/bulk.js';
 import { among, clients, create, patch, remove, streams } from './cases/changes.js';
+import { adoptObjects, belowViews, sameObjects } from './cases/objects.js';
 import { findings, types } from './cases/plans.js';
 import { afterChange, longLog, tables, unchanged } from './cases/reads.js';
 import { type Case, isMissed, runTable } from './runner.js';
@@ -45,6 +46,9 @@ const FULL: Cases = {
   merge: merge(10_000, pairs(5)),
   adopt: adopt(1_000, pairs(7)),
   beside: readsDuringApply(1_000, pairs(5)),
+  'same-objects': sameObjects(2_500, pairs(15)),
+  'adopt-objects': adoptObjects(1_000, pairs(7)),
+  'below-views': belowViews(50, pairs(15)),
 };
 
 async function run(title: string, cases: Cases, secondsEach?: number): Promise<boolean> {

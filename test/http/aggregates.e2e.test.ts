@@ -180,7 +180,7 @@ describe('aggregates', () => {
 
   for (const [title, definition, message] of [
     ['two statements', `${TOTAL}; DROP TABLE members`, 'exactly one statement'],
-    ['another schema', TOTAL.replace('total', 'elsewhere.total'), 'default schema'],
+    ['another schema', TOTAL.replace('total', 'elsewhere.total'), 'managed schema'],
     ['the default schema in an argument type', TOTAL.replace('(integer)', '(public.members)'), 'public'],
     ['the form with BASETYPE', 'CREATE AGGREGATE total (BASETYPE = integer, SFUNC = add, STYPE = integer)', 'BASETYPE'],
     ['an option that PostgreSQL ignores', TOTAL.replace('INITCOND', 'INITIAL'), 'option "initial"'],

@@ -97,7 +97,7 @@ END $$`;
   for (const [title, definition, message] of [
     ['two statements', `${TWICE}; DROP TABLE members`, 'exactly one statement'],
     ['another statement', 'DROP FUNCTION twice(integer)', 'exactly one statement'],
-    ['another schema', TWICE.replace('twice', 'elsewhere.twice'), 'default schema'],
+    ['another schema', TWICE.replace('twice', 'elsewhere.twice'), 'managed schema'],
     ['the default schema in an argument type', 'CREATE FUNCTION f(public.members) RETURNS int RETURN 1', 'public'],
     ['%TYPE', 'CREATE FUNCTION f(a members.age%TYPE) RETURNS int RETURN 1', '%TYPE'],
     ['the internal name of an array type', 'CREATE FUNCTION f(_int4) RETURNS int RETURN 1', '[]'],

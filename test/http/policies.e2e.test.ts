@@ -95,8 +95,8 @@ describe('policies', () => {
   for (const [title, kind, definition, message] of [
     ['two statements', 'policy', `${OWN}; DROP TABLE posts`, 'exactly one statement'],
     ['another statement', 'policy', 'DROP POLICY own ON posts', 'exactly one statement'],
-    ['a table of another schema', 'policy', OWN.replace('posts', 'elsewhere.posts'), 'default schema'],
-    ['a table of the service', 'policy', OWN.replace('posts', 'service.service_events'), 'default schema'],
+    ['a table of another schema', 'policy', OWN.replace('posts', 'elsewhere.posts'), 'managed schema'],
+    ['a table of the service', 'policy', OWN.replace('posts', 'service.service_events'), 'managed schema'],
     ['a table that does not exist', 'policy', OWN.replace('posts', 'strangers'), 'not a managed table'],
     ['CURRENT_USER in TO', 'policy', OWN.replace('USING', 'TO CURRENT_USER USING'), 'must name its roles'],
     ['another change of the table', 'row_security', `${ENABLE}, ADD x integer`, 'must contain only'],
@@ -106,7 +106,7 @@ describe('policies', () => {
       'ALTER TABLE posts DISABLE ROW LEVEL SECURITY',
       'must contain only',
     ],
-    ['row security of the service', 'row_security', ENABLE.replace('posts', 'service.service_events'), 'default'],
+    ['row security of the service', 'row_security', ENABLE.replace('posts', 'service.service_events'), 'managed schema'],
   ] as const) {
     it(`rejects ${title} and changes nothing`, async () => {
       const expected = { status: 400, code: 'INVALID_PAYLOAD', at: 'definition' };

@@ -113,8 +113,8 @@ describe('rules', () => {
   for (const [title, definition, message] of [
     ['two statements', `${LOG}; DROP TABLE members`, 'exactly one statement'],
     ['a command that is no query', KEEP.replace('NOTHING', 'DROP TABLE changes'), 'valid PostgreSQL'],
-    ['a table of another schema', KEEP.replace('TO members', 'TO elsewhere.members'), 'default schema'],
-    ['a table of the service', KEEP.replace('TO members', 'TO service.service_events'), 'default schema'],
+    ['a table of another schema', KEEP.replace('TO members', 'TO elsewhere.members'), 'managed schema'],
+    ['a table of the service', KEEP.replace('TO members', 'TO service.service_events'), 'managed schema'],
     ['a command that writes to the service', KEEP.replace('NOTHING', 'DELETE FROM service.service_tokens'), 'schema'],
     ['a command that reads the catalog', KEEP.replace('NOTHING', 'SELECT rolname FROM pg_authid'), 'not a managed'],
     ['a table that does not exist', KEEP.replace('TO members', 'TO strangers'), 'not a managed table or view'],
@@ -432,7 +432,7 @@ describe('rules', () => {
     const objects = ['far on members', 'near on members', 'roles on members'].map((id) => ({ kind: 'rule', id }));
     const reply = await clientOf(service)('/schema/adopt', json({ objects }));
     expect(reply.status).to.equal(400);
-    for (const part of ['without a schema', 'it uses \\"unmanaged\\"', 'it uses \\"pg_catalog.pg_roles\\"'])
+    for (const part of ['it uses \\"other.rows\\"', 'it uses \\"unmanaged\\"', 'it uses \\"pg_catalog.pg_roles\\"'])
       expect(reply.text).to.contain(part);
     await api.ok('POST', '/schema/adopt', {
       objects: [

@@ -104,9 +104,9 @@ describe('statistics objects', () => {
 
   for (const [title, definition, message] of [
     ['two statements', `${CITIES}; DROP TABLE places`, 'exactly one statement'],
-    ['a table of another schema', CITIES.replace('places', 'elsewhere.places'), 'default schema'],
-    ['a table of the service', CITIES.replace('places', 'service.service_events'), 'default schema'],
-    ['another schema', CITIES.replace('cities', 'elsewhere.cities'), 'default schema'],
+    ['a table of another schema', CITIES.replace('places', 'elsewhere.places'), 'managed schema'],
+    ['a table of the service', CITIES.replace('places', 'service.service_events'), 'managed schema'],
+    ['another schema', CITIES.replace('cities', 'elsewhere.cities'), 'managed schema'],
     ['a table that does not exist', CITIES.replace('places', 'strangers'), 'not a managed table'],
   ] as const) {
     it(`rejects ${title} and changes nothing`, async () => {

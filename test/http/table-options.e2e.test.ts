@@ -128,7 +128,7 @@ describe('table options', () => {
     await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW names AS SELECT name FROM members' });
     const barrier = { kind: 'table_options', definition: 'ALTER TABLE names SET (security_barrier)' };
     const error = await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', '/objects', barrier);
-    expect(error.message).to.contain('"names" is not a managed table of the default schema');
+    expect(error.message).to.contain('"names" is not a managed table');
     expect((await listed()).sort()).to.deep.equal(['names']);
   });
 

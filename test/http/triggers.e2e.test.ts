@@ -94,8 +94,8 @@ describe('triggers', () => {
   for (const [title, definition, message] of [
     ['two statements', `${MARK}; DROP TABLE members`, 'exactly one statement'],
     ['another statement', 'DROP TRIGGER mark ON members', 'exactly one statement'],
-    ['a table of another schema', MARK.replace('ON members', 'ON elsewhere.members'), 'default schema'],
-    ['a table of the service', MARK.replace('ON members', 'ON service.service_events'), 'default schema'],
+    ['a table of another schema', MARK.replace('ON members', 'ON elsewhere.members'), 'managed schema'],
+    ['a table of the service', MARK.replace('ON members', 'ON service.service_events'), 'managed schema'],
     ['a table that does not exist', MARK.replace('ON members', 'ON strangers'), 'not a managed table'],
     ['a comment before the name', MARK.replace('TRIGGER mark', 'TRIGGER /* a */ mark'), 'without comments'],
     ['an event trigger', 'CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION mark()', 'exactly one statement'],

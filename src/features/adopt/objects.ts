@@ -233,7 +233,9 @@ function refuseUnmanagedUses({ objects, views, refused, relations, schema, state
       const other = views.get(key)?.uses.find(({ catalog, schema: place, name }) => {
         if (target !== null) return !isObject(target);
         if (kind === 'type' && catalog === 'pg_type') return !types.has(locationKey(place, name));
-        return TABLE_LIKE_CATALOGS.has(catalog) && !isManagedTable(place, name);
+        if (!TABLE_LIKE_CATALOGS.has(catalog)) return false;
+        // The log contains all tables that a rule uses.
+        return !isManagedTable(place, name) || (kind === 'rule' && OWN_SCHEMAS.has(place));
       });
       if (other === undefined) continue;
       objects.delete(key);
