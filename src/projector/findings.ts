@@ -29,6 +29,7 @@ import {
   objectNameParts,
   fromLocalObject,
   splitQualifiedId,
+  type LocalObject,
 } from '../schema/model/objects.js';
 import { ancestorsOf, parentOf } from '../schema/model/order.js';
 import { type State, NEW_IDENTITY, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
@@ -50,8 +51,8 @@ interface DescribedTables {
 /* Finds objects that depend on a table or a column: views, rules, policies, functions. */
 
 /**
- * Selects objects that depend on a table or a column, with the id of those that can be managed in the schema $3. A view
- * depends through its rule. Functions only depend if PostgreSQL has parsed their body (BEGIN ATOMIC). Each kind has its
+ * Selects objects that depend on a table or a column, with their schema and their id without it. A view depends through
+ * its rule. Functions only depend if PostgreSQL has parsed their body (BEGIN ATOMIC). Each kind has its
  * own subquery: planning one join of all catalogs took 20 ms.
  */
 const DEPENDENTS = sql`
@@ -64,28 +65,29 @@ WITH d AS MATERIALIZED (
 SELECT DISTINCT d.relname::text AS table,
   (SELECT a.attname::text FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = d.oid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0) AS column,
-  o.kind, o.name, o.id
+  o.kind, o.name, o.schema, o.id
 FROM d CROSS JOIN LATERAL (
   SELECT CASE WHEN ${IS_RULE} THEN 'rule' WHEN c.relkind = 'm' THEN 'materialized view' ELSE 'view' END,
          CASE WHEN ${IS_RULE} THEN r.rulename::text ELSE c.oid::regclass::text END,
-         CASE WHEN n.nspname = $3 THEN CASE WHEN ${IS_RULE} THEN ${RULE_ID} ELSE c.relname::text END END
+         n.nspname::text, CASE WHEN ${IS_RULE} THEN ${RULE_ID} ELSE c.relname::text END
     FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
    WHERE d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND r.oid = d.objid AND (c.oid <> d.oid OR d.refobjsubid > 0)
   UNION ALL
   SELECT ${ROUTINE_KIND}, p.oid::regprocedure::text,
-         CASE WHEN n.nspname = $3 THEN ${ROUTINE_ID} END
+         n.nspname::text, ${ROUTINE_ID}
     FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
    WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.objid
   UNION ALL
-  SELECT 'policy', policy.polname::text, CASE WHEN n.nspname = $3 THEN ${POLICY_ID} END
+  SELECT 'policy', policy.polname::text, n.nspname::text, ${POLICY_ID}
     FROM pg_catalog.pg_policy policy JOIN pg_catalog.pg_class c ON c.oid = policy.polrelid
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-   WHERE d.classid = 'pg_catalog.pg_policy'::regclass::oid AND policy.oid = d.objid AND d.refobjsubid > 0) o (kind, name, id)
+   WHERE d.classid = 'pg_catalog.pg_policy'::regclass::oid AND policy.oid = d.objid AND d.refobjsubid > 0) o (kind, name, schema, id)
 ORDER BY 1, 2, 3, 4 LIMIT 1000`;
 
 interface DependentRow extends Omit<Dependent, 'isManaged'> {
-  id: string | null;
+  schema: string;
+  id: string;
 }
 
 /** Returns at most 1000 dependents, ordered by table. */
@@ -96,18 +98,20 @@ async function readDependents(
 ): Promise<Dependent[]> {
   const dependents: Dependent[] = [];
   for (const [place, names] of tablesBySchema(state, tables, schema)) {
-    const { rows } = await db.query<DependentRow>(DEPENDENTS, [place, [...names.keys()], schema]);
+    const { rows } = await db.query<DependentRow>(DEPENDENTS, [place, [...names.keys()]]);
     for (const row of rows) {
-      const { id: _, ...dependent } = row;
-      dependents.push({ ...dependent, table: names.get(row.table) ?? row.table, isManaged: isManaged(state, row) });
+      const { id, schema: other, ...dependent } = row;
+      const own = other === schema ? undefined : other;
+      const isManaged = isManagedObject(state, row.kind, { id, schema: own });
+      dependents.push({ ...dependent, table: names.get(row.table) ?? row.table, isManaged });
     }
   }
   return dependents.slice(0, MOST_DEPENDENTS);
 }
 
-function isManaged({ objects }: State, { kind: label, id }: DependentRow): boolean {
+function isManagedObject({ objects }: State, label: string, local: Omit<LocalObject, 'kind'>): boolean {
   const kind = kindWithLabel(label);
-  return kind !== undefined && id !== null && objects.has(objectKey({ kind, id }));
+  return kind !== undefined && objects.has(objectKey(fromLocalObject({ kind, ...local })));
 }
 
 const MOST_DEPENDENTS = 1_000;
