@@ -1,7 +1,9 @@
 /* API errors: codes, statuses and their response format. */
-import { inSchema, isObjectKind, objectNameParts, splitArgumentTypes } from '../schema/model/objects.js';
+import { isObjectKind } from '../schema/model/objects.js';
+import { inSchema, objectNameParts, splitArgumentTypes } from '../schema/model/object-ids.js';
 import { definitionInSchema, parseDefinition } from '../schema/sql-text/object-definition.js';
 import { parseGrants } from '../schema/sql-text/privileges.js';
+import { nameChecks } from '../schema/sql-text/types-and-sequences.js';
 import { quotedName } from '../schema/sql-text/quoted-name.js';
 import { VENDOR } from '../schema/snapshot/snapshot.js';
 import { visibleText } from '../kernel/text.js';
@@ -233,20 +235,19 @@ function addOtherSchemaOfDefinition(
   removeDefaultSchema(document, schemas[0]);
   const member = definitionMember(document);
   const definition = document[member];
-  const parsed = typeof definition === 'string' ? parseDefinition(definition) : '';
+  const parsed = typeof definition === 'string' ? parseDefinition(nameChecks(definition)) : '';
   if (typeof parsed === 'string') {
     addOtherSchemaOfGrants(definition, () => [...at(), member], { schemas, problems });
     return;
   }
   const path = () => [...at(), member];
-  if (parsed.schema !== undefined && parsed.schema === schemas[0])
-    document[member] = definitionInSchema(parsed, undefined);
+  if (parsed.schema === schemas[0]) document[member] = definitionInSchema(parsed, undefined);
   else if (parsed.schema !== undefined && !schemas.includes(parsed.schema)) {
     const message = `definition must create the object in ${namesOfSchemas(schemas)}, and names ${JSON.stringify(parsed.schema)}`;
     problems.push(invalidProblem(path(), message));
   }
-  const prefix = `${quotedName(schemas[0] ?? '')}.`;
-  if (splitArgumentTypes(parsed.routine?.argumentTypes ?? '').some((type) => type.startsWith(prefix))) {
+  const types = splitArgumentTypes(parsed.routine?.argumentTypes ?? '');
+  if (types.some((type) => type.startsWith(`${quotedName(schemas[0] ?? '')}.`))) {
     const message = `definition must not write the default schema ${JSON.stringify(schemas[0])} in an argument type, because PostgreSQL omits it`;
     problems.push(invalidProblem(path(), message));
   }

@@ -22,15 +22,8 @@ import {
   collectionsNamed,
 } from '../schema/fold/former-names.js';
 import type { LogEvent } from '../schema/model/events.js';
-import {
-  type ObjectName,
-  kindWithLabel,
-  objectKey,
-  objectNameParts,
-  fromLocalObject,
-  splitQualifiedId,
-  type LocalObject,
-} from '../schema/model/objects.js';
+import { type ObjectName, kindWithLabel, objectKey } from '../schema/model/objects.js';
+import { objectNameParts, fromLocalObject, splitQualifiedId, type LocalObject } from '../schema/model/object-ids.js';
 import { ancestorsOf, parentOf } from '../schema/model/order.js';
 import { type State, NEW_IDENTITY, collectionAt, locationKey, tablesBySchema } from '../schema/model/state.js';
 import { type FindingWithAction, type Policy, isEarlyPurge, isStopping, judgeAll } from '../schema/policy.js';

@@ -5,7 +5,8 @@ import type { Resumable } from '../kernel/resumable.js';
 import { changesObjects, changesSchema, collectionsChanged, collectionsTouchedBy } from './fold/event-schemas.js';
 import type { LogEvent, NewEvent } from './model/events.js';
 import type { Collection, Relation } from './model/model.js';
-import { type ObjectName, objectNameParts, splitQualifiedId } from './model/objects.js';
+import { type ObjectName } from './model/objects.js';
+import { objectNameParts, splitQualifiedId } from './model/object-ids.js';
 import { followsTable } from './transition/objects.js';
 import {
   type CollectionNode,

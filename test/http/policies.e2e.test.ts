@@ -106,7 +106,12 @@ describe('policies', () => {
       'ALTER TABLE posts DISABLE ROW LEVEL SECURITY',
       'must contain only',
     ],
-    ['row security of the service', 'row_security', ENABLE.replace('posts', 'service.service_events'), 'managed schema'],
+    [
+      'row security of the service',
+      'row_security',
+      ENABLE.replace('posts', 'service.service_events'),
+      'managed schema',
+    ],
   ] as const) {
     it(`rejects ${title} and changes nothing`, async () => {
       const expected = { status: 400, code: 'INVALID_PAYLOAD', at: 'definition' };

@@ -1,6 +1,6 @@
 /* Reads unmanaged objects to adopt. Adoption leaves them unchanged. */
 import type pg from 'pg';
-import { lockObjects, readNeededObjects, readObjects } from '../../projector/catalog/managed-objects.js';
+import { lockObjects, readObjects } from '../../projector/catalog/managed-objects.js';
 import { type CatalogObject, type ObjectFacts, createdBy } from '../../projector/ddl/catalog-object.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import type { Collection } from '../../schema/model/model.js';
@@ -12,7 +12,6 @@ import {
   type PrivilegesTarget,
   type SchemaObject,
   TARGETS,
-  idOnTable,
   isOnTable,
   isRoutine,
   isSequence,
@@ -21,13 +20,13 @@ import {
   kindWithLabel,
   objectKey,
   objectLabel,
-  objectNameParts,
-  toLocalObject,
 } from '../../schema/model/objects.js';
+import { idOnTable, objectNameParts, toLocalObject } from '../../schema/model/object-ids.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';
 import { type State, extrasOfTable, getTarget, locationKey } from '../../schema/model/state.js';
 import { rolesOf } from '../../schema/findings/model.js';
+import { readNeededObjects } from './unsupported-objects.js';
 import { readNewObject } from '../../schema/normal-form/object.js';
 
 export interface RefusedObject {
@@ -290,9 +289,13 @@ export function nameOfNote(note: Note, tables: ReadonlyMap<string, string>): str
   if (column !== undefined) return columnNoteName(table, column);
   if (isAboutOptions(note)) return objectNoteName({ kind: 'table_options', id: table });
   if (kind !== 'privilege') return `${kind} ${objectIdOfNote(note, table)}`;
-  // regrole quotes the name of the role.
-  const role = name === 'PUBLIC' ? PUBLIC : name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
-  return objectNoteName({ kind: 'privileges', id: idOnTable('privileges', role, table) });
+  return objectNoteName({ kind: 'privileges', id: idOnTable('privileges', roleOfNote(name), table) });
+}
+
+/** regrole quotes the name of the role. */
+function roleOfNote(name: string): string {
+  if (name === 'PUBLIC') return PUBLIC;
+  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }
 
 /** An index as the replica identity is no table option that the service manages. */

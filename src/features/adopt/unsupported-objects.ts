@@ -2,11 +2,15 @@
  * Finds unsupported objects: those that depend on tables, or belong to them, and that no snapshot can contain. Adoption
  * leaves them unchanged and lists them.
  */
-import { fromLocalObject, kindWithLabel } from '../../schema/model/objects.js';
+import { type ObjectName, kindWithLabel } from '../../schema/model/objects.js';
+import { fromLocalObject } from '../../schema/model/object-ids.js';
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
 import { DEFAULT_PRIVILEGES, ROUTINE_ID, ROUTINE_KIND, qualifiedIdSql } from '../../projector/ddl/object-sql.js';
-import { type Sql, literal, sql } from '../../projector/ddl/sql.js';
+import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../../projector/ddl/object-catalogs.js';
+import { type Sql, integer, join, literal, sql } from '../../projector/ddl/sql.js';
+import type pg from 'pg';
+import { idsIn, localObjects } from '../../projector/catalog/managed-objects.js';
 import type { Note } from '../../projector/inspect/needs.js';
 import { PREPARED_NAME } from '../../projector/online/copy.js';
 
@@ -233,4 +237,63 @@ function toNote([table, kind, name]: Row): Note {
   }
   const code = `${kind.replaceAll(' ', '_').toUpperCase()}_NOT_REPRESENTED`;
   return { table, kind, name, code, message: `${what} stays unchanged and is not included in snapshots` };
+}
+
+/* Finds what objects use, apart from relations. Another database needs it before it accepts these objects. */
+
+const catalogsWithUses = objectCatalogs.filter((catalog) => OBJECT_CATALOGS[catalog].depender !== null);
+
+/** Selects what the objects of a catalog use. @param index the number of the parameter with their ids */
+function usesIn(catalog: ObjectCatalog, index: number): Sql {
+  const { from, id, where, depender } = OBJECT_CATALOGS[catalog];
+  if (depender === null) throw new Error(`${catalog} has no dependencies`);
+  return sql`
+    SELECT (${id})::text AS user, d.refclassid, d.refobjid,
+      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid) AS routine
+      FROM ${from}
+      JOIN pg_catalog.pg_depend d ON d.classid = ${literal(`pg_catalog.${depender.catalog}`)}::regclass::oid AND d.objid = ${depender.oid}
+     WHERE n.nspname = $1 AND ${where} AND ${id} = ANY ($${integer(String(index))}::text[])`;
+}
+
+/** Returns functions, types and other objects except relations that objects use. */
+const NEEDED: Sql = sql`
+SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, u.routine,
+  coalesce(e.typname, (SELECT r.typname FROM pg_catalog.pg_range m JOIN pg_catalog.pg_type r ON r.oid = m.rngtypid WHERE m.rngmultitypid = t.oid), t.typname)::text AS type
+  FROM (${join(
+    catalogsWithUses.map((catalog, index) => usesIn(catalog, index + 2)),
+    sql` UNION ALL`,
+  )}) u
+  CROSS JOIN LATERAL pg_catalog.pg_identify_object(u.refclassid, u.refobjid, 0) i
+  LEFT JOIN pg_catalog.pg_type t ON u.refclassid = 'pg_catalog.pg_type'::regclass::oid AND t.oid = u.refobjid
+  LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
+ WHERE u.refclassid <> 'pg_catalog.pg_class'::regclass::oid
+   AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = coalesce(nullif(t.typrelid, 0::oid), e.typrelid) AND c.relkind <> 'c')
+   AND i.schema IS NOT NULL AND i.schema <> ALL (ARRAY['pg_catalog', 'information_schema'])
+ ORDER BY 1, 2, 3`;
+
+interface NeededObject {
+  /** The id of the object that uses this one. */
+  object: string;
+  /** PostgreSQL's name of the kind: `function`, `type`, `operator`. */
+  kind: string;
+  identity: string;
+  schema: string;
+  name: string | null;
+  /** The id of this object if it is a function or procedure. */
+  routine: string | null;
+  /** The name of this object if it is a type. An array has the name of its element type. */
+  type: string | null;
+}
+
+export async function readNeededObjects(
+  client: Pick<pg.ClientBase, 'query'>,
+  schema: string,
+  names: readonly ObjectName[],
+): Promise<NeededObject[]> {
+  const needed: NeededObject[] = [];
+  for (const [place, objects] of localObjects(names, schema)) {
+    const ids = catalogsWithUses.map((catalog) => idsIn(catalog, objects));
+    needed.push(...(await client.query<NeededObject>(NEEDED, [place, ...ids])).rows);
+  }
+  return needed;
 }

@@ -26,7 +26,7 @@ import {
 import { type Sql, own, ownSchemaOid, sql, trashSchemaName } from '../../projector/ddl/sql.js';
 import { HAS_TABLE_OPTIONS } from '../../projector/ddl/table-options.js';
 import { isLockTableFull } from '../../projector/refusals/ddl-failure.js';
-import { toLocalObject } from '../../schema/model/objects.js';
+import { toLocalObject } from '../../schema/model/object-ids.js';
 import { needsOfNode, objectsInOrder } from '../../schema/model/order.js';
 import {
   type CollectionNode,

@@ -15,7 +15,7 @@ import {
 } from '../../schema/model/state.js';
 import { createTimeSlice, mapYielding, runYielding } from '../../kernel/event-loop.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { sortInSteps } from '../../kernel/sorted.js';
+import { sortInSteps } from '../../kernel/lists-and-maps.js';
 import { nameSentSchema, objectsOwnerOf } from '../../postgres/client.js';
 import type { EqualityCheck, Note } from '../../projector/inspect/needs.js';
 import { type ConvertedTable, convertTable } from '../../projector/inspect/convert.js';
@@ -175,9 +175,7 @@ export async function findDrift(client: pg.ClientBase, state: State, managed: Ma
     ...finding.unmanaged.map(({ name }) => name),
     ...(await readUnmanagedChildren(client, state, managed)),
   ];
-  const beside = objects
-    ? await findObjectDrift(client, { state, schema, schemas: managed.schemas, owners })
-    : undefined;
+  const beside = objects ? await findObjectDrift(client, { ...managed, state, owners }) : undefined;
   const ok = drifted.length === 0 && (beside === undefined || beside.objects.length === 0);
   const unmanaged_tables = await readUnmanagedTables(client, finding);
   return { ok, tables: drifted, unmanaged: names.sort(byName), unmanaged_tables, ...beside };

@@ -3,21 +3,23 @@ import type pg from 'pg';
 import {
   KINDS,
   kindInCatalog,
-  fromLocalObject,
-  inSchema,
   objectKey,
-  type LocalObject,
   type ObjectName,
-  splitQualifiedId,
-  toLocalObject,
   isTableLike,
-  objectNameParts,
   type Enabled,
 } from '../../schema/model/objects.js';
+import {
+  fromLocalObject,
+  inSchema,
+  type LocalObject,
+  splitQualifiedId,
+  toLocalObject,
+  objectNameParts,
+} from '../../schema/model/object-ids.js';
 import { createWords, definitionInSchema, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
-import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../ddl/object-catalogs.js';
+import { OBJECT_CATALOGS, type ObjectCatalog } from '../ddl/object-catalogs.js';
 import {
   IS_OWN_ROUTINE,
   ROUTINE_ID,
@@ -36,7 +38,7 @@ import {
   RELATION_CATALOG,
   ROW_SECURITY_TAIL,
 } from '../ddl/object-sql.js';
-import { type Sql, ownSchemaOid, sql, integer, join, literal } from '../ddl/sql.js';
+import { type Sql, ownSchemaOid, sql, literal } from '../ddl/sql.js';
 import { HAS_TABLE_OPTIONS, TABLE_OPTIONS_TAIL } from '../ddl/table-options.js';
 import { PREPARED_NAME } from '../online/copy.js';
 import { readPrivileges } from './privileges.js';
@@ -399,7 +401,7 @@ const READERS: Readonly<
   pg_type: readTypes,
 };
 
-const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>
+export const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =>
   names.flatMap(({ kind, id }) => (KINDS[kind].catalog === catalog ? [id] : []));
 
 /** The default schema, and all managed schemas. If absent, only the default schema is managed. */
@@ -408,8 +410,8 @@ interface ManagedSchemas {
   schemas?: readonly string[] | undefined;
 }
 
-/** Groups objects by schema, with the ids that the queries use. */
-function localObjects(names: readonly ObjectName[], usual: string): ReadonlyMap<string, LocalObject[]> {
+/** Groups objects by schema, with the ids that the queries use. @param usual the default schema */
+export function localObjects(names: readonly ObjectName[], usual: string): ReadonlyMap<string, LocalObject[]> {
   const groups = new Map<string, LocalObject[]>();
   for (const name of names) {
     const object = toLocalObject(name);
@@ -428,14 +430,20 @@ export async function readObjects(
   const objects = new Map<string, CatalogObject>();
   const groups = names && localObjects(names, usual);
   for (const place of groups?.keys() ?? schemas)
-    for (const [catalog, read] of Object.entries(READERS)) {
-      const ids = groups && idsIn(catalog, groups.get(place) ?? []);
-      if (ids?.length === 0) continue;
-      for (const [, local] of await read(client, place, ids)) {
-        const object = fromCatalog(local, place === usual ? undefined : place);
-        objects.set(objectKey(object), object);
-      }
+    for (const local of await readInSchema(client, place, groups?.get(place))) {
+      const object = fromCatalog(local, place === usual ? undefined : place);
+      objects.set(objectKey(object), object);
     }
+  return objects;
+}
+
+/** @param names limits the result; all objects of the schema if absent */
+async function readInSchema(client: Client, schema: string, names?: readonly ObjectName[]): Promise<CatalogObject[]> {
+  const objects: CatalogObject[] = [];
+  for (const [catalog, read] of Object.entries(READERS)) {
+    const ids = names && idsIn(catalog, names);
+    if (ids?.length !== 0) objects.push(...(await read(client, schema, ids)).map(([, object]) => object));
+  }
   return objects;
 }
 
@@ -469,60 +477,3 @@ export async function lockObjects(client: Client, schema: string, names: readonl
 
 const splitTable = (table: string | null): string | undefined =>
   table === null ? undefined : splitQualifiedId(table).name;
-
-const catalogsWithUses = objectCatalogs.filter((catalog) => OBJECT_CATALOGS[catalog].depender !== null);
-
-/** Selects what the objects of a catalog use. @param index the number of the parameter with their ids */
-function usesIn(catalog: ObjectCatalog, index: number): Sql {
-  const { from, id, where, depender } = OBJECT_CATALOGS[catalog];
-  if (depender === null) throw new Error(`${catalog} has no dependencies`);
-  return sql`
-    SELECT (${id})::text AS user, d.refclassid, d.refobjid,
-      (SELECT ${ROUTINE_ID} FROM pg_catalog.pg_proc p WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass::oid AND p.oid = d.refobjid) AS routine
-      FROM ${from}
-      JOIN pg_catalog.pg_depend d ON d.classid = ${literal(`pg_catalog.${depender.catalog}`)}::regclass::oid AND d.objid = ${depender.oid}
-     WHERE n.nspname = $1 AND ${where} AND ${id} = ANY ($${integer(String(index))}::text[])`;
-}
-
-/** Returns functions, types and other objects except relations that objects use. */
-const NEEDED: Sql = sql`
-SELECT DISTINCT u.user AS object, i.type AS kind, i.identity, i.schema, i.name, u.routine,
-  coalesce(e.typname, (SELECT r.typname FROM pg_catalog.pg_range m JOIN pg_catalog.pg_type r ON r.oid = m.rngtypid WHERE m.rngmultitypid = t.oid), t.typname)::text AS type
-  FROM (${join(
-    catalogsWithUses.map((catalog, index) => usesIn(catalog, index + 2)),
-    sql` UNION ALL`,
-  )}) u
-  CROSS JOIN LATERAL pg_catalog.pg_identify_object(u.refclassid, u.refobjid, 0) i
-  LEFT JOIN pg_catalog.pg_type t ON u.refclassid = 'pg_catalog.pg_type'::regclass::oid AND t.oid = u.refobjid
-  LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND e.typarray = t.oid
- WHERE u.refclassid <> 'pg_catalog.pg_class'::regclass::oid
-   AND NOT EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = coalesce(nullif(t.typrelid, 0::oid), e.typrelid) AND c.relkind <> 'c')
-   AND i.schema IS NOT NULL AND i.schema <> ALL (ARRAY['pg_catalog', 'information_schema'])
- ORDER BY 1, 2, 3`;
-
-interface NeededObject {
-  /** The id of the object that uses this one. */
-  object: string;
-  /** PostgreSQL's name of the kind: `function`, `type`, `operator`. */
-  kind: string;
-  identity: string;
-  schema: string;
-  name: string | null;
-  /** The id of this object if it is a function or procedure. */
-  routine: string | null;
-  /** The name of this object if it is a type. An array has the name of its element type. */
-  type: string | null;
-}
-
-export async function readNeededObjects(
-  client: Client,
-  schema: string,
-  names: readonly ObjectName[],
-): Promise<NeededObject[]> {
-  const needed: NeededObject[] = [];
-  for (const [place, objects] of localObjects(names, schema)) {
-    const ids = catalogsWithUses.map((catalog) => idsIn(catalog, objects));
-    needed.push(...(await client.query<NeededObject>(NEEDED, [place, ...ids])).rows);
-  }
-  return needed;
-}

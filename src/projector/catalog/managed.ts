@@ -2,7 +2,7 @@
  * Reads the catalog of several schemas. Each is queried like a single one, and the results are merged by collection.
  */
 import { OperatorError } from '../../kernel/problem.js';
-import { objectNameParts } from '../../schema/model/objects.js';
+import { objectNameParts } from '../../schema/model/object-ids.js';
 import { type State, byName, collectionAt, locationKey, schemasOf } from '../../schema/model/state.js';
 import type { CatalogConstraint, CatalogTable } from './model.js';
 import type { Reading } from './queries.js';

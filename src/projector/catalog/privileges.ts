@@ -1,6 +1,7 @@
 /* Reads the privileges of roles on tables, views, functions and sequences. */
 import type pg from 'pg';
-import { type Privilege, nameOfTarget, objectKey } from '../../schema/model/objects.js';
+import { type Privilege, objectKey } from '../../schema/model/objects.js';
+import { nameOfTarget } from '../../schema/model/object-ids.js';
 import { sortPrivileges } from '../../schema/model/privileges.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { OBJECT_CATALOGS } from '../ddl/object-catalogs.js';

@@ -10,9 +10,8 @@ import {
   isRelation,
   objectKey,
   targetOf,
-  inSchema,
-  objectNameParts,
 } from '../../schema/model/objects.js';
+import { inSchema, objectNameParts } from '../../schema/model/object-ids.js';
 import type { State } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { objectsOn, privilegesOn } from '../../schema/sql-text/object-table.js';

@@ -13,11 +13,8 @@ import {
   isType,
   kindWithLabel,
   objectLabel,
-  objectNameParts,
-  qualifiedId,
-  splitQualifiedId,
-  toLocalObject,
 } from '../../schema/model/objects.js';
+import { objectNameParts, qualifiedId, splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
 import { TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type State, collectionAt, getObject, getTarget } from '../../schema/model/state.js';

@@ -11,11 +11,8 @@ import {
   isType,
   objectKey,
   objectLabel,
-  objectNameParts,
-  qualifiedId,
-  splitQualifiedId,
-  toLocalObject,
 } from '../../schema/model/objects.js';
+import { objectNameParts, qualifiedId, splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
 import { collectionsNeeding, needsOfNode, objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import { type CollectionNode, type State, collectionAt, getField, getObject } from '../../schema/model/state.js';
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';

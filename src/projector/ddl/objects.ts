@@ -10,17 +10,19 @@ import {
   KINDS,
   type ObjectName,
   type SchemaObject,
-  isRenamedWithTable,
   isSequence,
   isType,
   objectKey,
   objectLabel,
+  RELATION_KINDS,
+} from '../../schema/model/objects.js';
+import {
+  isRenamedWithTable,
   objectNameParts,
   splitArgumentTypes,
   splitQualifiedId,
   toLocalObject,
-  RELATION_KINDS,
-} from '../../schema/model/objects.js';
+} from '../../schema/model/object-ids.js';
 import { collectionsNeeding, sortNeededFirst, objectsInOrder } from '../../schema/model/order.js';
 import {
   type CollectionNode,

@@ -1,12 +1,7 @@
 /* Writes the statements that grant and revoke privileges. */
 import { quoteName } from '../../kernel/text.js';
-import {
-  PUBLIC,
-  type Privilege,
-  type SchemaObject,
-  isRevokedFromPublic,
-  objectNameParts,
-} from '../../schema/model/objects.js';
+import { PUBLIC, type Privilege, type SchemaObject } from '../../schema/model/objects.js';
+import { isRevokedFromPublic, objectNameParts } from '../../schema/model/object-ids.js';
 import { comparePrivileges, privilegeNames, privilegesWith, privilegesIn } from '../../schema/model/privileges.js';
 import { type Sql, block, columnList, ident, join, literal, objectSql, relationSql, sql } from './sql.js';
 

@@ -1,5 +1,6 @@
 /* SQL for options of tables: storage parameters, UNLOGGED, the replica identity and settings of columns. */
-import { type SchemaObject, objectNameParts } from '../../schema/model/objects.js';
+import { type SchemaObject } from '../../schema/model/objects.js';
+import { objectNameParts } from '../../schema/model/object-ids.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { type ColumnSetting, NO_OPTIONS, TOAST, type TableOptions } from '../../schema/sql-text/table-options.js';
 import { type Sql, block, ident, integer, join, literal, relationSql, sql } from './sql.js';

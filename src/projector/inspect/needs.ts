@@ -1,7 +1,7 @@
 /* Lists the objects that a table uses: those that a snapshot can create, and those that must already exist. */
 import { quoteName } from '../../kernel/text.js';
 import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS, type TableExtras } from '../../schema/model/extras.js';
-import { qualifiedId } from '../../schema/model/objects.js';
+import { qualifiedId } from '../../schema/model/object-ids.js';
 import { needLabel, needsOfNode } from '../../schema/model/order.js';
 import { checkSqlText, type TextKind } from '../../schema/sql-text/check-sql-text.js';
 import { type TextContext, textContextOfTable } from '../../schema/sql-text/expression.js';

@@ -4,7 +4,8 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { nameOfTarget, objectKey, toLocalObject } from '../../schema/model/objects.js';
+import { objectKey } from '../../schema/model/objects.js';
+import { nameOfTarget, toLocalObject } from '../../schema/model/object-ids.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, kindList, objectCatalogs } from '../ddl/object-catalogs.js';

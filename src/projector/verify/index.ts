@@ -1,7 +1,7 @@
 /** Compares the fold, the metadata rows and PostgreSQL's catalog. */
 import type pg from 'pg';
 import { createTimeSlice, runYielding } from '../../kernel/event-loop.js';
-import { sortInSteps } from '../../kernel/sorted.js';
+import { sortInSteps } from '../../kernel/lists-and-maps.js';
 import {
   type ColumnField,
   hasColumn,

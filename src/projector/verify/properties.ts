@@ -5,9 +5,17 @@
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { objectsOwnerOf } from '../../postgres/client.js';
-import { KINDS, PUBLIC, toLocalObject } from '../../schema/model/objects.js';
+import { KINDS, type ObjectName, PUBLIC } from '../../schema/model/objects.js';
+import { toLocalObject } from '../../schema/model/object-ids.js';
 import { objectsInOrder } from '../../schema/model/order.js';
-import { type State, isFolder, locateTable, locationKey, schemasOf } from '../../schema/model/state.js';
+import {
+  type State,
+  type TableLocation,
+  isFolder,
+  locateTable,
+  locationKey,
+  schemasOf,
+} from '../../schema/model/state.js';
 import { idOnRelation, idOnRoutine } from '../ddl/object-sql.js';
 import { OBJECT_CATALOGS, objectCatalogs } from '../ddl/object-catalogs.js';
 import { type Sql, join, literal, sql } from '../ddl/sql.js';
@@ -267,23 +275,31 @@ export async function findOtherOwners(
   const owners = new Map(
     rows.map(({ catalog, owner, ...at }) => [`${catalog}\0${locationKey(at.schema, at.id)}`, owner]),
   );
-  const where = { where: 'catalog', member: OWNER, expected } as const;
-  const differences: Difference[] = [];
+  const found = (catalog: string, { schema: place, name }: TableLocation): string | undefined =>
+    owners.get(`${catalog}\0${locationKey(place, name)}`);
+  const others = objects ? objectsInOrder(state).flatMap((object) => ownedObject(object, schema, found)) : [];
+  const tables: Difference[] = [];
   const slice = createTimeSlice();
   for (const [collection, node] of state.collections) {
     if (slice.isOver()) await slice.yield();
-    const at = locateTable(state, collection, schema);
-    const found = isFolder(node) ? undefined : owners.get(`\0${locationKey(at.schema, at.name)}`);
-    if (found !== undefined) differences.push({ ...where, collection, found });
+    const owner = isFolder(node) ? undefined : found('', locateTable(state, collection, schema));
+    if (owner !== undefined) tables.push({ ...OTHER_OWNER, expected, collection, found: owner });
   }
-  for (const object of objects ? objectsInOrder(state) : []) {
-    const { kind, id } = object;
-    const local = toLocalObject(object);
-    const found = owners.get(`${KINDS[kind].catalog}\0${locationKey(local.schema ?? schema, local.id)}`);
-    if (found !== undefined) differences.push({ ...where, collection: id, object: { kind, id }, found });
-  }
-  return differences;
+  return [...tables, ...others.map((each) => ({ ...OTHER_OWNER, expected, ...each }))];
+}
+
+function ownedObject(
+  object: ObjectName,
+  usual: string,
+  findOwner: (catalog: string, at: TableLocation) => string | undefined,
+): Pick<Difference, 'collection' | 'object' | 'found'>[] {
+  const { kind, id } = object;
+  const { schema = usual, id: name } = toLocalObject(object);
+  const found = findOwner(KINDS[kind].catalog, { schema, name });
+  return found === undefined ? [] : [{ collection: id, object: { kind, id }, found }];
 }
 
 /** The member of a difference about an owner. */
 export const OWNER = 'owner';
+
+const OTHER_OWNER = { where: 'catalog', member: OWNER } as const;

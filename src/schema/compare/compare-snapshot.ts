@@ -25,7 +25,7 @@ import { renameProblems } from '../invariants/names.js';
 import { withRenames, type Renames } from '../transition/renames.js';
 import { composedFault, withComposedNames, checkName } from '../normal-form/names.js';
 import { warnAboutLikelyRenames } from './looks-renamed.js';
-import { invertMap } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/lists-and-maps.js';
 import type { Names } from '../fold/replace-names.js';
 import { quoteName } from '../../kernel/text.js';
 

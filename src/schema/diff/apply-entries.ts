@@ -1,7 +1,7 @@
 /*
  * Applies the entries of a diff to a draft. `lhs` must equal the current value, and `rhs` is validated like any input.
  */
-import { invertMap } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/lists-and-maps.js';
 import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
 import { type DocumentLocation, type Locations, stepsIn } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Path, type Result, invalidProblem, refuse, type Problem } from '../../kernel/problem.js';

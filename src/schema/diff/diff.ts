@@ -1,5 +1,5 @@
 /** A diff describes changes as entries of kinds `N`, `D`, `E` and `A`. */
-import { invertMap } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/lists-and-maps.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Backfill } from '../model/backfill.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';

@@ -10,7 +10,8 @@ import {
   isAdopted,
   isConsequence,
 } from '../model/events.js';
-import { type ObjectName, isRelation, objectKey, objectNameParts, targetOf } from '../model/objects.js';
+import { type ObjectName, isRelation, objectKey, targetOf } from '../model/objects.js';
+import { objectNameParts } from '../model/object-ids.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionsOf, keyOf } from '../policy.js';
 import type { Resumable } from '../../kernel/resumable.js';

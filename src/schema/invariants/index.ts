@@ -25,7 +25,7 @@ import { needProblems, objectProblems } from './objects.js';
 import { newBoundProblems, newPartitionProblems, partitionIndexProblems } from './partitions.js';
 import { relationProblems, shownOnceProblems } from './relation.js';
 import type { Relation, ColumnSchema, Field } from '../model/model.js';
-import { invertMap } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/lists-and-maps.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { quoteName } from '../../kernel/text.js';
 

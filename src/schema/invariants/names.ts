@@ -1,5 +1,5 @@
 /* Problems of names: new names, renames, indexes, and names that PostgreSQL derives. */
-import { qualifiedId } from '../model/objects.js';
+import { qualifiedId } from '../model/object-ids.js';
 import {
   type State,
   isFolder,

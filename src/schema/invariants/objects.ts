@@ -9,7 +9,6 @@ import {
   OBJECT_KINDS,
   type ObjectKind,
   type ObjectName,
-  type QualifiedName,
   type SchemaObject,
   TARGETS,
   isFreeOnTable,
@@ -19,9 +18,8 @@ import {
   isTableLike,
   isType,
   objectKey,
-  objectNameParts,
-  qualifiedId,
 } from '../model/objects.js';
+import { type QualifiedName, objectNameParts, qualifiedId } from '../model/object-ids.js';
 import {
   collectionsNeeding,
   isManagedType,

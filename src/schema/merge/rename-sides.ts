@@ -5,15 +5,8 @@
 import { jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
-import {
-  OBJECT_KINDS,
-  type ObjectKind,
-  isFreeOnTable,
-  isOnTable,
-  objectKey,
-  qualifiedId,
-  splitQualifiedId,
-} from '../model/objects.js';
+import { OBJECT_KINDS, type ObjectKind, isFreeOnTable, isOnTable, objectKey } from '../model/objects.js';
+import { qualifiedId, splitQualifiedId } from '../model/object-ids.js';
 import {
   type CollectionNode,
   type Identity,

@@ -8,16 +8,8 @@ import {
   locationKey,
   partitionsOf,
 } from './state.js';
-import {
-  type ObjectName,
-  type QualifiedName,
-  type SchemaObject,
-  isSequence,
-  isType,
-  objectKey,
-  qualifiedId,
-  splitQualifiedId,
-} from './objects.js';
+import { type ObjectName, type SchemaObject, isSequence, isType, objectKey } from './objects.js';
+import { type QualifiedName, qualifiedId, splitQualifiedId } from './object-ids.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';
 import { jsonEqual } from '../../kernel/json.js';

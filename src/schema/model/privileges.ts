@@ -8,11 +8,8 @@ import {
   type PrivilegesTarget,
   type SchemaObject,
   TARGETS,
-  isRevokedFromPublic,
-  objectNameParts,
-  qualifiedId,
-  splitQualifiedId,
 } from './objects.js';
+import { isRevokedFromPublic, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
 import { byName } from './state.js';
 
 /** One privilege on the whole table or on one column. */

@@ -3,17 +3,8 @@
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
-import {
-  type ObjectName,
-  type PrivilegesTarget,
-  type SchemaObject,
-  TARGETS,
-  type QualifiedName,
-  objectKey,
-  objectNameParts,
-  qualifiedId,
-  splitQualifiedId,
-} from './objects.js';
+import { type ObjectName, type PrivilegesTarget, type SchemaObject, TARGETS, objectKey } from './objects.js';
+import { type QualifiedName, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
 import { createAttachment } from '../../kernel/attachment.js';
 
 /* Secondary indexes of persistent maps. An index is built once and updated when a few values change. */
@@ -390,13 +381,16 @@ export function schemasOf(
 ): string[] {
   const schemas = new Set([schema]);
   for (const { object } of objects?.values() ?? []) schemas.add(objectNameParts(object).schema ?? schema);
-  for (const { collection } of collections.values()) {
-    if (collection.schema?.schema !== undefined) schemas.add(collection.schema.schema);
-    for (const need of collection.schema?.extras?.needs ?? [])
-      if (need.kind !== 'extension' && need.schema !== undefined) schemas.add(need.schema);
-  }
+  for (const { collection } of collections.values())
+    for (const each of schemasOfTable(collection)) schemas.add(each ?? schema);
   return [...schemas];
 }
+
+/** The schemas of a table and of its needs. Undefined stands for the default schema. */
+const schemasOfTable = ({ schema }: Collection): (string | undefined)[] => [
+  schema?.schema,
+  ...(extrasOfTable(schema).needs?.map((need) => (need.kind === 'extension' ? undefined : need.schema)) ?? []),
+];
 
 /** Returns the partitions of a table. */
 export const partitionsOf = createStateLookup((node) => [extrasOf(node).partition_of?.table ?? []].flat());

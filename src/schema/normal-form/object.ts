@@ -11,7 +11,7 @@ import {
   findRepeated,
   unknownMembers,
 } from '../../kernel/problem.js';
-import { textFault } from '../../kernel/text.js';
+import { addArticle, textFault } from '../../kernel/text.js';
 import { byName } from '../model/state.js';
 import {
   COLUMN_PRIVILEGES,
@@ -27,20 +27,22 @@ import {
   type PrivilegesTarget,
   TABLE_PRIVILEGES,
   TARGETS,
-  idOnTable,
-  idOnTarget,
   isObjectKind,
-  isRevokedFromPublic,
   newObject,
   objectDocument,
   objectKey,
   objectLabel,
+} from '../model/objects.js';
+import {
+  idOnTable,
+  idOnTarget,
+  isRevokedFromPublic,
   objectNameParts,
   routineId,
   splitQualifiedId,
-} from '../model/objects.js';
+} from '../model/object-ids.js';
 import { checkIndexDefinition } from '../sql-text/definitions.js';
-import { definitionFault, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
+import { isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
 import { parseGrants } from '../sql-text/privileges.js';
 import { nameChecks } from '../sql-text/types-and-sequences.js';
 import { sortPrivileges } from '../model/privileges.js';
@@ -181,6 +183,17 @@ function definitionProblems(existing: SchemaObject, definition: unknown, at: Pat
   if (typeof definition !== 'string') return [invalidProblem(at, 'definition must be one SQL statement, as a string')];
   const fault = definitionFault(definition, existing);
   return fault === null ? [] : [invalidProblem(at, `definition ${fault}`)];
+}
+
+/** Returns why a definition is not one of this object, as a sentence that follows "definition". Null if it is. */
+function definitionFault(text: string, named: ObjectName): string | null {
+  const definition = parseDefinition(text);
+  if (typeof definition === 'string') return definition;
+  if (definition.kind !== named.kind)
+    return `must create ${addArticle(KINDS[named.kind].label)}, but creates ${addArticle(KINDS[definition.kind].label)}`;
+  if (definition.id !== named.id)
+    return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.id)}`;
+  return null;
 }
 
 function privilegesProblems({ kind, id }: SchemaObject, definition: unknown, at: Path): Problem[] {

@@ -42,11 +42,10 @@ import {
   type SchemaObject,
   isOnTable,
   objectLabel,
-  objectNameParts,
-  renamedId,
   RELATION_KINDS,
   TARGETS,
 } from '../model/objects.js';
+import { objectNameParts, renamedId } from '../model/object-ids.js';
 import { readBackfill } from '../normal-form/field.js';
 import { readNewObject } from '../normal-form/object.js';
 import { identifierFault } from '../normal-form/names.js';

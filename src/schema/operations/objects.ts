@@ -8,9 +8,8 @@ import {
   type ObjectName,
   type SchemaObject,
   objectLabel,
-  objectNameParts,
-  renamedId,
 } from '../model/objects.js';
+import { objectNameParts, renamedId } from '../model/object-ids.js';
 import { type State, getObject } from '../model/state.js';
 import { toNfc, identifierFault } from '../normal-form/names.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';

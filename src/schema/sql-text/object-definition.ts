@@ -6,24 +6,23 @@
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
 import { jsonEqual } from '../../kernel/json.js';
-import { addArticle } from '../../kernel/text.js';
 import {
   type Definition,
   KINDS,
   OBJECT_KINDS,
   type ObjectKind,
-  type ObjectName,
   type SchemaObject,
   isFreeOnTable,
+} from '../model/objects.js';
+import {
   type QualifiedName,
   inSchema,
-  objectLabel,
   objectNameParts,
   idOnTable,
   qualifiedId,
   routineId,
   splitQualifiedId,
-} from '../model/objects.js';
+} from '../model/object-ids.js';
 import { type Node, type Statement, list, member, isTooLong, parserFault, parseStatements } from './expression.js';
 import { endOfName, quotedName, quotedQualified, startOfName, targetNamed } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
@@ -492,15 +491,4 @@ function targetFault(kind: ObjectKind, { relpersistence, catalogname }: Node): s
   if (relpersistence === 't') return `must not create a temporary ${KINDS[kind].label}`;
   if (relpersistence === 'u') return 'must not contain UNLOGGED';
   return catalogname === undefined ? null : 'must not name a database';
-}
-
-/** Checks the definition of an object of this kind and name. Returns a sentence that follows "definition", or null. */
-export function definitionFault(text: string, named: ObjectName): string | null {
-  const definition = parseDefinition(text);
-  if (typeof definition === 'string') return definition;
-  if (definition.kind !== named.kind)
-    return `must create ${addArticle(KINDS[named.kind].label)}, but creates ${addArticle(KINDS[definition.kind].label)}`;
-  if (definition.id !== named.id)
-    return `must create ${objectLabel(named)}, but creates ${JSON.stringify(definition.id)}`;
-  return null;
 }

@@ -13,11 +13,8 @@ import {
   isOnTable,
   objectLabel,
   newObject,
-  objectNameParts,
-  idOnTable,
-  qualifiedId,
-  splitQualifiedId,
 } from '../model/objects.js';
+import { objectNameParts, idOnTable, qualifiedId, splitQualifiedId } from '../model/object-ids.js';
 import { type Node, type Statement, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, parseDefinition } from './object-definition.js';
 import { endOfName, quotedName, quotedQualified } from './quoted-name.js';

@@ -1,13 +1,6 @@
 /* Finds the tables of objects. The id of a trigger contains its table. Only the definition of a statistics object does. */
-import {
-  type ObjectName,
-  type PrivilegesTarget,
-  type QualifiedName,
-  type SchemaObject,
-  isFreeOnTable,
-  objectNameParts,
-  qualifiedId,
-} from '../model/objects.js';
+import { type ObjectName, type PrivilegesTarget, type SchemaObject, isFreeOnTable } from '../model/objects.js';
+import { type QualifiedName, objectNameParts, qualifiedId } from '../model/object-ids.js';
 import { type ObjectNode, type State, collectionOfTable, createIndexedLookup, getObject } from '../model/state.js';
 import { parseTypeText } from './expression.js';
 import { parseDefinition } from './object-definition.js';

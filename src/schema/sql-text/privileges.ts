@@ -10,10 +10,8 @@ import {
   TABLE_PRIVILEGES,
   TARGETS,
   TARGET_TYPES,
-  idOnTable,
-  idOnTarget,
-  qualifiedId,
 } from '../model/objects.js';
+import { idOnTable, idOnTarget, qualifiedId } from '../model/object-ids.js';
 import { sortPrivileges } from '../model/privileges.js';
 import { type Node, list, member, parseStatements, stringOf } from './expression.js';
 import { routineIdIn } from './routine.js';

@@ -1,6 +1,6 @@
 /* Writes names in SQL like PostgreSQL, and finds them in statements. */
 import { scanSync } from 'libpg-query';
-import type { QualifiedName } from '../model/objects.js';
+import type { QualifiedName } from '../model/object-ids.js';
 import { type Node, list, stringOf } from './expression.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;

@@ -1,5 +1,5 @@
 /* Reads the parts of CREATE FUNCTION and CREATE PROCEDURE from the output of PostgreSQL's parser, and arguments. */
-import { routineId } from '../model/objects.js';
+import { routineId } from '../model/object-ids.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';

@@ -1,5 +1,5 @@
 /* Reads the parts of the statements that create triggers, rules, policies and statistics objects. */
-import { type QualifiedName, qualifiedId } from '../model/objects.js';
+import { type QualifiedName, qualifiedId } from '../model/object-ids.js';
 import { type Node, list, stringOf, member, nodesIn } from './expression.js';
 
 /* Reads the parts of CREATE TRIGGER from the output of PostgreSQL's parser. */

@@ -17,7 +17,7 @@ import {
 } from './expression.js';
 import { quotedName, targetNamed } from './quoted-name.js';
 import { fingerprintOf } from './renamed-text.js';
-import type { QualifiedName } from '../model/objects.js';
+import type { QualifiedName } from '../model/object-ids.js';
 
 /* Reads the options of CREATE SEQUENCE. */
 

@@ -1,7 +1,7 @@
 /* Reads the options and the query of a view. */
 import { parseSync } from 'libpg-query';
 import { type Node, list, member, stringOf, type Statement, nodesIn, parseStatements } from './expression.js';
-import type { QualifiedName } from '../model/objects.js';
+import type { QualifiedName } from '../model/object-ids.js';
 import { fingerprintOf } from './renamed-text.js';
 import { relationOfNode } from './table-objects.js';
 

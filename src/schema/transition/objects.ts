@@ -16,17 +16,13 @@ import {
   type Privilege,
   type PrivilegesTarget,
   type SchemaObject,
-  idOnTarget,
-  idOnTable,
   isOnTable,
   isType,
   objectKey,
-  objectNameParts,
-  qualifiedId,
   RELATION_KINDS,
   objectLabel,
-  routineId,
 } from '../model/objects.js';
+import { idOnTarget, idOnTable, objectNameParts, qualifiedId, routineId } from '../model/object-ids.js';
 import { objectsInOrder, sortNeededFirst } from '../model/order.js';
 import { findLostPrivileges, selectColumns, privilegesIn } from '../model/privileges.js';
 import {

@@ -1,6 +1,6 @@
 /* Renames in SQL and templates, and renames objects with derived names. The fold does not do this, so the
    command does, and the event contains the result. */
-import { invertMap } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/lists-and-maps.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
 import { foreignKeyName } from '../model/name-length.js';
 import type { ColumnExtras, TableExtras } from '../model/extras.js';

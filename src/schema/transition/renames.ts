@@ -2,7 +2,7 @@
  * Finds renames between two states by identity and creates their events. Names are released before other objects take
  * them: objects are removed first, and objects that swap names use a temporary name.
  */
-import { invertMap } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/lists-and-maps.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type Names, type Renaming, withCollectionNames, withFieldNames } from '../fold/replace-names.js';
 import { type NewEvent, type DocumentPatch, newEvent } from '../model/events.js';
@@ -22,7 +22,7 @@ import {
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
 import { type Rewritten, type UnwrittenText, withTexts, reaching } from './rename-texts.js';
-import { qualifiedId } from '../model/objects.js';
+import { qualifiedId } from '../model/object-ids.js';
 import { renameOnTables } from './objects.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { patchBetween } from '../fold/rename-events.js';

@@ -15,7 +15,8 @@ import {
   tableNameOf,
   tableIdOf,
 } from '../model/state.js';
-import { type Privilege, type SchemaObject, idOnTable, objectNameParts } from '../model/objects.js';
+import { type Privilege, type SchemaObject } from '../model/objects.js';
+import { idOnTable, objectNameParts } from '../model/object-ids.js';
 import { selectColumns, sortPrivileges } from '../model/privileges.js';
 import { constraintColumns, indexColumns } from '../sql-text/definitions.js';
 import { objectsOn } from '../sql-text/object-table.js';

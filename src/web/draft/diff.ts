@@ -1,4 +1,4 @@
-import { invertMap } from '../../kernel/inverse.js';
+import { invertMap } from '../../kernel/lists-and-maps.js';
 import { type Json, jsonEqual, isObject } from '../../kernel/json.js';
 import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { type ObjectKind } from '../../../src/schema/model/objects.js';
 import {
-  type ObjectKind,
   fromLocalObject,
   inSchema,
   objectNameParts,
@@ -8,7 +8,7 @@ import {
   renamedId,
   splitQualifiedId,
   toLocalObject,
-} from '../../../src/schema/model/objects.js';
+} from '../../../src/schema/model/object-ids.js';
 
 describe('ids of objects', () => {
   for (const [schema, name, id] of [

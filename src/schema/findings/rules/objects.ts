@@ -3,19 +3,21 @@ import {
   type ObjectName,
   PUBLIC,
   type SchemaObject,
-  idOnTable,
-  idOnTarget,
   isRelation,
-  isRenamedWithTable,
-  isRevokedFromPublic,
   objectLabel,
-  objectNameParts,
-  qualifiedId,
-  splitQualifiedId,
   type Privilege,
   type PrivilegesTarget,
   targetOf,
 } from '../../model/objects.js';
+import {
+  idOnTable,
+  idOnTarget,
+  isRenamedWithTable,
+  isRevokedFromPublic,
+  objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
+} from '../../model/object-ids.js';
 import { findLostPrivileges, heldPrivileges, privilegeWords, privilegesIn } from '../../model/privileges.js';
 import { collectionsNeeding } from '../../model/order.js';
 import { type State, getObject, getTarget, hasTableAt, hasTableNamed, hasView, tableIdOf } from '../../model/state.js';

@@ -3,7 +3,7 @@ import { Button, Group, Stack, Switch, Text, Title, Paper } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState, type ReactNode } from 'react';
-import { invertMap } from '../../../../kernel/inverse.js';
+import { invertMap } from '../../../../kernel/lists-and-maps.js';
 import type { MergeConflict, Resolution } from '../../../../schema/merge/model.js';
 import { collectionsQuery } from '../../../service/queries.js';
 import { ServiceError } from '../../../service/send.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { runToEnd } from '../../src/kernel/resumable.js';
-import { sortInSteps } from '../../src/kernel/sorted.js';
+import { sortInSteps } from '../../src/kernel/lists-and-maps.js';
 
 const byKey = ([a]: [number, number], [b]: [number, number]) => a - b;
 

@@ -1,5 +1,7 @@
-/** Sorts in steps. Sorting ten thousand names at once blocks the event loop for 10 ms. */
+/** Sorts lists in steps, and inverts maps. */
 import type { Resumable } from './resumable.js';
+
+/* Sorting ten thousand names at once blocks the event loop for 10 ms. */
 
 /** Items that one step sorts or merges. */
 const AT_ONCE = 500;
@@ -42,3 +44,7 @@ function* merge<T>(first: readonly T[], second: readonly T[], compare: (a: T, b:
   }
   return merged;
 }
+
+/** Swaps keys and values. The values must be unique. */
+export const invertMap = <K, V>(map: ReadonlyMap<K, V>): Map<V, K> =>
+  new Map([...map].map(([key, value]) => [value, key]));

@@ -1,0 +1,209 @@
+/* The ids of objects: how they are composed of names, schemas, argument types and tables. */
+import {
+  type ObjectKind,
+  type ObjectName,
+  PUBLIC,
+  type PrivilegesTarget,
+  isFreeOnTable,
+  isNamedLikeTable,
+  isOnTable,
+  isRoutine,
+} from './objects.js';
+
+const PLAIN = /^[a-z_][a-z0-9_]*$/;
+
+const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+
+const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name);
+
+/** The name of a relation or a type, or the id of a function, and its schema. */
+export interface QualifiedName {
+  /** Undefined for the default schema. */
+  schema: string | undefined;
+  name: string;
+}
+
+const WITH_SCHEMA = /^("(?:[^"]|"")+"|[a-z_][a-z0-9_]*)\.("(?:[^"]|"")+"|[a-z_][a-z0-9_]*)$/;
+const QUOTED_DOT = /^"(?:[^"]|"")*\.(?:[^"]|"")*"$/;
+
+/**
+ * Returns the name of a relation or a type in ids: `totals`, `billing.totals`. In the default schema, it is the plain name,
+ * in quotes only if it would look like a name with a schema.
+ */
+export function qualifiedId({ schema, name }: QualifiedName): string {
+  if (schema !== undefined) return `${quoteUnlessPlain(schema)}.${quoteUnlessPlain(name)}`;
+  return WITH_SCHEMA.test(name) || QUOTED_DOT.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+}
+
+/** Splits the name of a relation or a type as ids contain it. */
+export function splitQualifiedId(id: string): QualifiedName {
+  const [, schema, name] = WITH_SCHEMA.exec(id) ?? [];
+  if (schema !== undefined && name !== undefined) return { schema: unquote(schema), name: unquote(name) };
+  return { schema: undefined, name: QUOTED_DOT.test(id) ? unquote(id) : id };
+}
+
+/**
+ * Returns the id of a function, procedure or aggregate. The name is quoted unless it is plain. Keywords do not matter, because
+ * they depend on the server.
+ * @param schema undefined for the default schema
+ */
+export const routineId = (name: string, argumentTypes: string, schema?: string): string =>
+  `${schema === undefined ? '' : `${quoteUnlessPlain(schema)}.`}${quoteUnlessPlain(name)}(${argumentTypes})`;
+
+/** Quotes the name of a table or a sequence like that of a function. */
+function spellQualifiedId(id: string): string {
+  const { schema, name } = splitQualifiedId(id);
+  return schema === undefined ? quoteUnlessPlain(name) : id;
+}
+
+/**
+ * Returns the id of an object of a table. Both names of a trigger, policy, rule or role are quoted like that of a function.
+ * @param table as in `qualifiedId`
+ */
+export function idOnTable(kind: ObjectKind, name: string, table: string): string {
+  if (isFreeOnTable({ kind })) return qualifiedId({ ...splitQualifiedId(table), name });
+  return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${spellQualifiedId(table)}`;
+}
+
+/** Returns the id of the privileges of a role: `editors on total(integer)` or `editors on sequence numbers`. */
+export const idOnTarget = (role: string, { type, id }: PrivilegesTarget): string =>
+  `${quoteUnlessPlain(role)} on ${type === 'routine' ? id : `${type} ${spellQualifiedId(id)}`}`;
+
+interface ObjectNameParts {
+  /** The name without schema, quotes, argument types or table. For privileges, the role. */
+  name: string;
+  /** The schema of the object, or of its table or target. Undefined for the default schema. */
+  schema: string | undefined;
+  /** `integer, text`. Null unless it is a function, procedure or aggregate. */
+  argumentTypes: string | null;
+  /** The table or view of an object whose id contains one, as in `qualifiedId`. Otherwise null. */
+  table: string | null;
+  /** The function, procedure, aggregate or sequence of privileges. Otherwise null. */
+  target: PrivilegesTarget | null;
+}
+
+const ROUTINE_ID = /^(?:("(?:[^"]|"")+"|[^".(]+)\.)?("(?:[^"]|"")+"|[^".(]+)\((.*)\)$/s;
+const ID_ON_TABLE = /^("(?:[^"]|"")+"|[^" ]+) on ((?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"(?:[^"]|"")+"|[^". ]+))$/;
+const ID_ON_ROUTINE =
+  /^("(?:[^"]|"")+"|[^" ]+) on ((?:(?:"(?:[^"]|"")+"|[^".( ]+)\.)?(?:"(?:[^"]|"")+"|[^".( ]+)\(.*\))$/s;
+const ID_ON_SEQUENCE =
+  /^("(?:[^"]|"")+"|[^" ]+) on sequence ((?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"(?:[^"]|"")+"|[^". ]+))$/;
+
+/** Returns the unquoted name and the rest of an id of this form. */
+function matchId(form: RegExp, id: string): { name: string; rest: string } | undefined {
+  const [, name, rest] = form.exec(id) ?? [];
+  return name === undefined || rest === undefined ? undefined : { name: unquote(name), rest };
+}
+
+/** Returns the name of a table or a sequence from its spelling in the id of another object. */
+const readSpelled = (text: string): string => (WITH_SCHEMA.test(text) ? text : qualifiedId(unqualified(unquote(text))));
+
+const unqualified = (name: string): QualifiedName => ({ schema: undefined, name });
+
+/** Splits an id. An id that no definition can have is returned as a name. */
+export function objectNameParts({ kind, id }: ObjectName): ObjectNameParts {
+  const none = { argumentTypes: null, table: null, target: null };
+  if (isNamedLikeTable({ kind })) return { ...none, ...splitQualifiedId(id), table: id };
+  const onTarget = kind === 'privileges' ? partsOnTarget(id) : undefined;
+  if (onTarget !== undefined) return { ...none, ...onTarget };
+  if (isOnTable({ kind })) return { ...none, ...(partsOnTable(id) ?? unqualified(id)) };
+  if (isRoutine({ kind })) return { ...none, ...(partsOfRoutine(id) ?? unqualified(id)) };
+  return { ...none, ...splitQualifiedId(id) };
+}
+
+function partsOnTable(id: string): Pick<ObjectNameParts, 'name' | 'schema' | 'table'> | undefined {
+  const matched = matchId(ID_ON_TABLE, id);
+  if (matched === undefined) return undefined;
+  const table = readSpelled(matched.rest);
+  return { name: matched.name, schema: splitQualifiedId(table).schema, table };
+}
+
+function partsOfRoutine(id: string): Pick<ObjectNameParts, 'name' | 'schema' | 'argumentTypes'> | undefined {
+  const [, schema, name, argumentTypes] = ROUTINE_ID.exec(id) ?? [];
+  if (name === undefined || argumentTypes === undefined) return undefined;
+  return { schema: schema && unquote(schema), name: unquote(name), argumentTypes };
+}
+
+/** Splits the id of privileges that are not on a table or view. Undefined for others. */
+function partsOnTarget(id: string): Pick<ObjectNameParts, 'name' | 'schema' | 'target'> | undefined {
+  const onRoutine = matchId(ID_ON_ROUTINE, id);
+  if (onRoutine !== undefined) {
+    const { schema } = objectNameParts({ kind: 'function', id: onRoutine.rest });
+    return { name: onRoutine.name, schema, target: { type: 'routine', id: onRoutine.rest } };
+  }
+  const onSequence = matchId(ID_ON_SEQUENCE, id);
+  if (onSequence === undefined) return undefined;
+  const sequence = readSpelled(onSequence.rest);
+  const { schema } = splitQualifiedId(sequence);
+  return { name: onSequence.name, schema, target: { type: 'sequence', id: sequence } };
+}
+
+/** An object as queries of the catalog identify it. The id contains no schema, and names of relations are not quoted. */
+export interface LocalObject extends ObjectName {
+  /** Undefined for the default schema. */
+  schema: string | undefined;
+}
+
+export function toLocalObject(object: ObjectName): LocalObject {
+  const { kind } = object;
+  const { schema, name } = objectNameParts(object);
+  return { kind, id: hasPlainId(object) ? name : inSchema(object, undefined).id, schema };
+}
+
+export const fromLocalObject = ({ kind, id, schema }: LocalObject): ObjectName =>
+  hasPlainId({ kind }) ? { kind, id: qualifiedId({ schema, name: id }) } : inSchema({ kind, id }, schema);
+
+/** True for objects whose id is the name of a relation, a type or a statistics object. */
+const hasPlainId = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
+  isNamedLikeTable({ kind }) || !(isRoutine({ kind }) || isOnTable({ kind }));
+
+/**
+ * Returns the object with the id that it has in a schema, whatever schema its id contains.
+ * @param schema undefined for the default schema
+ */
+export function inSchema({ kind, id }: ObjectName, schema: string | undefined): ObjectName {
+  const { name, argumentTypes, table, target } = objectNameParts({ kind, id });
+  const move = (relation: string): string => qualifiedId({ schema, name: splitQualifiedId(relation).name });
+  if (table !== null) return { kind, id: idOnTable(kind, name, move(table)) };
+  if (target?.type === 'sequence') return { kind, id: idOnTarget(name, { ...target, id: move(target.id) }) };
+  if (target !== null) {
+    const routine = objectNameParts({ kind: 'function', id: target.id });
+    const moved = routineId(routine.name, routine.argumentTypes ?? '', schema);
+    return { kind, id: idOnTarget(name, { ...target, id: moved }) };
+  }
+  if (argumentTypes !== null) return { kind, id: routineId(name, argumentTypes, schema) };
+  return isRoutine({ kind }) || isOnTable({ kind }) ? { kind, id } : { kind, id: qualifiedId({ schema, name }) };
+}
+
+/** Returns the name of the table, function or sequence of an object, without the schema. Null for objects of none. */
+export function nameOfTarget(object: ObjectName): string | null {
+  const { table, target } = objectNameParts(object);
+  if (target?.type === 'routine') return objectNameParts({ kind: 'function', id: target.id }).name;
+  const relation = target?.id ?? table;
+  return relation === null ? null : splitQualifiedId(relation).name;
+}
+
+/** True for the privileges of PUBLIC on a function, which has EXECUTE unless this object exists. Its list is empty. */
+export function isRevokedFromPublic(object: ObjectName): boolean {
+  const { name, target } = objectNameParts(object);
+  return target?.type === 'routine' && name === PUBLIC;
+}
+
+/**
+ * Returns the id of the object with another name. The schema, the argument types and the table stay the same, so row
+ * security and table options keep their id.
+ */
+export function renamedId(object: ObjectName, name: string): string {
+  const { argumentTypes, schema, table } = objectNameParts(object);
+  if (table !== null) return idOnTable(object.kind, name, table);
+  return argumentTypes === null ? qualifiedId({ schema, name }) : routineId(name, argumentTypes, schema);
+}
+
+/** True for an object that PostgreSQL renames with its table or view. Its own name stays, if it has one. */
+export const isRenamedWithTable = (object: ObjectName, to: string): boolean =>
+  isNamedLikeTable(object) ||
+  (isOnTable(object) && objectNameParts(object).name === objectNameParts({ kind: object.kind, id: to }).name);
+
+/** Splits `integer, "a, b"[]`. Names of types may contain commas in quotes. */
+export const splitArgumentTypes = (argumentTypes: string): string[] =>
+  (argumentTypes.match(/(?:"(?:[^"]|"")*"|[^",])+/g) ?? []).map((type) => type.trim());
