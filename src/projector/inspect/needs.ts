@@ -189,8 +189,9 @@ function collationNeeds(types: readonly UsedType[], converting: TableConversion)
 
 function typeNeed(type: UsedType, converting: TableConversion): Need[] {
   const { objects, state } = converting;
-  const id = qualifiedId({ schema: objects.schemaOf(type.schema), name: type.name });
-  const isObject = objects.isManaged(type.schema) && getObject(state, { kind: 'type', id }) !== undefined;
+  const isHere = objects.isManaged(type.schema);
+  const id = isHere ? qualifiedId({ schema: objects.schemaOf(type.schema), name: type.name }) : type.name;
+  const isObject = isHere && getObject(state, { kind: 'type', id }) !== undefined;
   if (type.extension !== null || isObject) return [];
   if (objects.isManaged(type.schema) && type.kind === 'e') {
     return [{ kind: 'enum', ...schemaIn(objects, type.schema), name: type.name, labels: type.labels }];
