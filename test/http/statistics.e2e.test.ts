@@ -301,7 +301,7 @@ describe('statistics objects', () => {
       { all: true },
     );
     expect(report.not_represented.map(({ code, name }) => `${code} ${name}`).sort()).to.deep.equal([
-      'STATISTICS_OBJECT_NOT_REPRESENTED elsewhere',
+      'STATISTICS_OBJECT_NOT_REPRESENTED other.elsewhere',
       'STATISTICS_TARGET_NOT_REPRESENTED whole',
     ]);
     expect((await api.ok<{ data: Document[] }>('GET', '/objects')).data).to.deep.equal([
