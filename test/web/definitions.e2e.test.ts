@@ -43,9 +43,19 @@ describe('the form of indexes and constraints in the admin app', () => {
     await openForm(page);
     const form = dialog(page);
     await form.getByRole('button', { name: 'Add index' }).click();
+    const columns = form.getByRole('combobox', { name: 'Columns of index 1' });
+    await columns.fill('pri');
+    await form.getByRole('option', { name: 'price' }).click();
+    await columns.fill('t');
+    await form.getByRole('option', { name: 'title' }).click();
+    await columns.press('Escape');
+    expect(await form.getByLabel('Name of index 1').inputValue()).to.equal('articles_price_title_idx');
     await form.getByLabel('Name of index 1').fill('articles_by_title');
+    await form.getByRole('button', { name: 'Write index 1 as SQL' }).click();
+    expect(await form.getByLabel('Definition of index 1').inputValue()).to.equal('USING btree ("price", "title")');
     await form.getByLabel('Definition of index 1').fill('USING btree (title, price');
     await form.getByRole('button', { name: 'Add unique index' }).click();
+    await form.getByRole('button', { name: 'Write unique index 1 as SQL' }).click();
     await form.getByLabel('Name of unique index 1').fill('articles_by_lower_title');
     await form.getByLabel('Definition of unique index 1').fill('USING btree (lower((title)::text))');
     await form.getByRole('button', { name: 'Add constraint' }).click();
@@ -56,6 +66,7 @@ describe('the form of indexes and constraints in the admin app', () => {
     await expectFits(page);
     await expectAccessibleInEachLook(page, () => form.waitFor());
     await form.getByLabel('Definition of index 1').fill('USING btree (title, price)');
+    await form.getByRole('button', { name: 'Choose the columns of index 1' }).click();
     await keep(page);
     await openForm(page);
     expect(await form.getByLabel('Definition of constraint 1').inputValue()).to.include('price > 0');
@@ -65,6 +76,8 @@ describe('the form of indexes and constraints in the admin app', () => {
 
     await page.goto('/app/collections/articles');
     await openForm(page);
+    // Definitions that name only columns are shown as their columns.
+    await form.getByRole('combobox', { name: 'Columns of index 1' }).waitFor();
     await form.getByRole('button', { name: 'Remove index articles_by_title' }).click();
     await form.getByRole('button', { name: 'Remove constraint price_is_positive' }).click();
     await keep(page);

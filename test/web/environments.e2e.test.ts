@@ -67,6 +67,8 @@ describe('the environments page of the admin app', () => {
     await page.goto(app.service.url + '/app' + path);
     await page.getByRole('button', { name: 'Test connection to staging' }).click();
     await card(page, 'staging').getByText('1 change ahead, 0 behind').waitFor();
+    const promote = page.getByRole('link', { name: 'Promote to staging' });
+    expect(await promote.getAttribute('href')).to.equal(`${there.url}/app${path}`);
 
     await remote.ok('PATCH', '/collections/books', { meta: { note: 'theirs' } });
     await page.getByRole('button', { name: 'Test connection to staging' }).click();

@@ -35,6 +35,7 @@ export function declareOperations(program: Command, effect: CommandEffect): void
   effect(onDatabase(doctor), async () => (await import('../commands/status.js')).doctor);
 
   declareWebhooks(program, effect);
+  declareEnvironments(program, effect);
   declareAgents(program, effect);
   declareChecks(program, effect);
   declareRepairs(program, effect);
@@ -457,3 +458,27 @@ const withFilter = (command: Command): Command =>
       repeatableOption('--collection <pattern>', 'only these collections (shop_*); repeatable; * for all events'),
     )
     .addOption(reason());
+
+function declareEnvironments(program: Command, effect: CommandEffect): void {
+  const environments = program
+    .command('environments')
+    .summary('compare with other instances of the service')
+    .description(
+      'Lists the environments of a running service, and compares their schemas with this one. Without a subcommand, lists them.',
+    );
+  const load = () => import('../../features/environments/cli.js');
+
+  const list = environments
+    .command('list', { isDefault: true })
+    .description('Lists environments with the result of their last comparison.');
+  effect(onService(list), async () => (await load()).list);
+
+  const compare = environments
+    .command('compare')
+    .description(
+      'Compares now, and prints the changes of the environment that this service lacks. "dps apply" applies the diff that --output writes. Exit code 1 if the schemas differ.',
+    )
+    .argument('<environment>', 'the name or id of the environment')
+    .option('--output <file>', 'write the changes as a diff; - for stdout');
+  effect(onService(compare), async () => (await load()).compare);
+}

@@ -2,7 +2,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { readCollectionSearch } from '../pages/collection/search.js';
 import { readCompareSearch } from '../pages/compare/search.js';
-import { readReferenceSearch } from '../pages/reference/search.js';
 import { readReviewSearch } from '../pages/review/search.js';
 import { readSchemaSearch } from '../pages/schema/search.js';
 import { readTimelineSearch } from '../pages/timeline/search.js';
@@ -43,6 +42,14 @@ interface AccountsSearch {
 const readAccountsSearch = (search: Record<string, unknown>): AccountsSearch => ({
   ...(search['new'] === true && { new: true }),
 });
+
+interface ReferenceSearch {
+  /** The id of the open operation. Unknown ids open none. */
+  op?: string;
+}
+
+const readReferenceSearch = ({ op }: Record<string, unknown>): ReferenceSearch =>
+  typeof op === 'string' ? { op } : {};
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 

@@ -12,6 +12,7 @@ import { setBackfill } from '../draft/edits.js';
 import { memberKey } from '../draft/model.js';
 import { headName, useDraft, useDraftedFields } from '../draft/store.js';
 import { databaseTableQuery } from '../service/queries.js';
+import { LoadingIndicator } from '../shared/problem-alert.js';
 import { columnText } from '../shared/text.js';
 import {
   settledFlags,
@@ -23,6 +24,16 @@ import {
   textOf,
   valueOf,
 } from './column-defaults.js';
+import {
+  type ColumnType,
+  EnumPart,
+  type EnumValue,
+  enumFaults,
+  enumValues,
+  putEnumValues,
+  useColumnType,
+  useTypeUsers,
+} from './column-types.js';
 import { EditorForm } from './editor-frame.js';
 import { messages } from './messages.js';
 import classes from './editor-frame.module.css';
@@ -35,23 +46,20 @@ import { locale } from '../shared/language.js';
 const words = messages.field;
 const backfillWords = messages.backfill;
 
-/* Edits the type and the column of a field. */
-
-const NOW = ['now()', 'CURRENT_TIMESTAMP'];
-
 const CALLS: Readonly<Record<string, string[]>> = {
   uuid: ['gen_random_uuid()'],
   date: ['CURRENT_DATE', 'now()'],
   time: ['CURRENT_TIME'],
-  dateTime: NOW,
-  timestamp: NOW,
+  dateTime: ['now()', 'CURRENT_TIMESTAMP'],
+  timestamp: ['now()', 'CURRENT_TIMESTAMP'],
 };
 
 /**
  * The input of the default value, inside the form of a field with a column. Empty means no default. Disabled if the
  * values are generated.
+ * @param props.values the values of an enum
  */
-function DefaultInput() {
+function DefaultInput({ values }: { values: readonly string[] }) {
   const type = useWatch({ name: 'type' }) as string;
   const column = useWatch({ name: 'schema' }) as ColumnSchema | null;
   const { field, fieldState } = useController({ name: 'schema.default_value' });
@@ -78,7 +86,7 @@ function DefaultInput() {
     <Autocomplete
       {...common}
       placeholder={isMade ? words.generated : words.none}
-      data={CALLS[type] ?? []}
+      data={values.length > 0 ? [...values] : (CALLS[type] ?? [])}
       comboboxProps={{ withinPortal: false }}
       value={textOf(value)}
       onChange={(text) => field.onChange(valueOf(text, type))}
@@ -97,6 +105,7 @@ interface ColumnPartProps {
   /** The field at the head. Null if it is not there. */
   head: Field | null;
   collection: string;
+  columnType: ColumnType | null;
   choices: Choices;
 }
 
@@ -157,7 +166,7 @@ function ColumnPart(props: ColumnPartProps) {
  * Returns the types that the field can have. A field with a column cannot lose it, and an alias field cannot get one.
  */
 function typesFor(before: Field | null): string[] {
-  if (before === null) return FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE || before !== null);
+  if (before === null) return FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE);
   if (before.schema === null) return [ALIAS_TYPE];
   return FIELD_TYPES.filter((type) => type !== ALIAS_TYPE);
 }
@@ -179,7 +188,8 @@ function Variant({ type, column }: { type: string; column: ColumnSchema }) {
   );
 }
 
-function ColumnMembers({ column, before, head, collection, choices }: ColumnPartProps & { column: ColumnSchema }) {
+function ColumnMembers(props: ColumnPartProps & { column: ColumnSchema }) {
+  const { column, before, head, collection, columnType, choices } = props;
   const { getValues } = useFormContext();
   const flags = COLUMN_FLAGS.filter(
     ({ path }) => path !== 'schema.has_auto_increment' || canCountUp(column.data_type) || column.has_auto_increment,
@@ -192,8 +202,9 @@ function ColumnMembers({ column, before, head, collection, choices }: ColumnPart
           <MemberInput key={member.path} member={member} choices={choices} />
         ))}
       </SimpleGrid>
+      {columnType?.kind === 'enum' && <EnumPart type={columnType} />}
       <BackfillInput head={head} collection={collection} />
-      <DefaultInput />
+      <DefaultInput values={columnType?.headLabels ?? []} />
       {COLUMN_TEXTS.map((member) => (
         <MemberInput key={member.path} member={member} choices={choices} />
       ))}
@@ -214,7 +225,7 @@ function ColumnMembers({ column, before, head, collection, choices }: ColumnPart
   );
 }
 
-type FormValues = Field & { backfill: BackfillInputs };
+type FormValues = Field & { backfill: BackfillInputs; values: EnumValue[] };
 
 interface Props {
   document: Field;
@@ -229,21 +240,40 @@ interface Props {
  * @param props.document the field. For a new field, its default values without a name
  * @param props.onDone called with the name of the field when the edit is in the draft
  */
-export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
+export function FieldForm(props: Props) {
+  const columnType = useColumnType(props.document);
+  if (columnType === undefined) return <LoadingIndicator label={messages.host.loading} height="60px" />;
+  return <LoadedForm {...props} columnType={columnType} />;
+}
+
+function LoadedForm({
+  document,
+  isNew,
+  taken,
+  columnType,
+  onDone,
+  onCancel,
+}: Props & Pick<ColumnPartProps, 'columnType'>) {
   const { collection } = document;
   const { head, backfill } = useHeadField(document, isNew);
+  const users = useTypeUsers(columnType);
   const form = useForm<FieldValues>({
-    defaultValues: { ...structuredClone(document), backfill: toInputs(backfill) },
+    defaultValues: {
+      ...structuredClone(document),
+      backfill: toInputs(backfill),
+      values: columnType === null ? [] : enumValues(columnType),
+    },
     resolver: createResolver({ meta: checksOf(fieldMeta) }, (values) => ({
       ...(isNew ? nameFault(String(values['field']), taken) : {}),
       ...backfillFaults(values as unknown as FormValues, head),
+      ...enumFaults((values as unknown as FormValues).values),
     })),
   });
   const keeping = useKeep({ names: [collection], form });
   const choices = useChoices(collection);
   const [open, setOpen] = useState<string[]>(['Column']);
   const edit: Edit = (editor) => {
-    const { backfill: inputs, ...values } = form.getValues() as FormValues;
+    const { backfill: inputs, values: enumInputs, ...values } = form.getValues() as FormValues;
     const now = isNew ? values : (editor.field(collection, document.field) ?? values);
     editor.put('fields', {
       ...now,
@@ -253,13 +283,14 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
     });
     const key = memberKey(collection, isNew ? values.field : document.field);
     editor.change((draft) => setBackfill(draft, key, fromInputs({ ...values, backfill: inputs }, head)));
+    putEnumValues(editor, { type: columnType, users: users ?? [], values: enumInputs });
   };
   const keep = async (unchecked: boolean) => {
     if (await keeping.keep(edit, { unchecked })) onDone((form.getValues() as Field).field);
   };
   const { error } = form.getFieldState('field', form.formState);
   return (
-    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel}>
+    <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onCancel} isReady={users !== undefined}>
       {isNew && (
         <TextInput
           label={words.name}
@@ -275,7 +306,13 @@ export function FieldForm({ document, isNew, taken, onDone, onCancel }: Props) {
         <Accordion.Item value="Column">
           <Accordion.Control>{words.typeAndColumn}</Accordion.Control>
           <Accordion.Panel>
-            <ColumnPart before={isNew ? null : document} head={head} collection={collection} choices={choices} />
+            <ColumnPart
+              before={isNew ? null : document}
+              head={head}
+              collection={collection}
+              columnType={columnType}
+              choices={choices}
+            />
           </Accordion.Panel>
         </Accordion.Item>
       </Sections>
@@ -355,8 +392,6 @@ const EXPRESSIONS = [
   { value: 'gen_random_uuid', label: backfillWords.uuid },
 ] as const;
 
-const TEXT_LABELS: Readonly<Record<TextExpression, string>> = backfillWords.expressions;
-
 interface BackfillInputProps {
   head: Field | null;
   collection: string;
@@ -389,7 +424,7 @@ function Inputs({
   );
   const ofFields = [
     { value: 'field', label: backfillWords.field },
-    ...(isText ? TEXT_EXPRESSIONS.map((each) => ({ value: each, label: TEXT_LABELS[each] })) : []),
+    ...(isText ? TEXT_EXPRESSIONS.map((each) => ({ value: each, label: backfillWords.expressions[each] })) : []),
   ];
   const options = [
     { value: '', label: backfillWords.nothing },

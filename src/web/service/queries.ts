@@ -104,6 +104,21 @@ export const extrasQuery = (collection: string) =>
     },
   });
 
+/** Maximum number of names in the address of a request. */
+const MOST_NAMES = 200;
+
+/** Extras of several tables by their names, like `extrasQuery`. */
+export const extrasOfQuery = (collections: readonly string[]) =>
+  queryOptions({
+    ...UNTIL_TOLD,
+    queryKey: [SCHEMA, 'extras', collections],
+    queryFn: async ({ signal }) => {
+      const query = collections.length > MOST_NAMES ? {} : { includeCollections: [...collections] };
+      const snapshot = (await request('getSnapshot', { query, signal })) as { collections: Collection[] };
+      return new Map(snapshot.collections.map(({ collection, schema }) => [collection, schema?.extras ?? {}]));
+    },
+  });
+
 /* Views, functions and other objects. Changes are for admins. */
 
 export type ObjectName = Pick<SchemaObject, 'kind' | 'id'>;

@@ -4,8 +4,7 @@ import { ActionIcon, Code, Text, Tooltip, Button, type ButtonProps, Loader } fro
 import { type ComponentPropsWithoutRef, useState, useEffect, useRef } from 'react';
 import { Glyph } from './glyph.js';
 import { messages } from './messages.js';
-import onceClasses from './shown-once.module.css';
-import classes from './steady-button.module.css';
+import classes from './buttons.module.css';
 
 /* A button that keeps the focus while it is loading or disabled; a `disabled` button would lose it. */
 
@@ -141,7 +140,7 @@ export function ShownOnce({ secret, name }: { secret: string; name: 'token' | 's
       <Text size="sm" mt="md" mb={6}>
         {messages.buttons.shownOnce[name]}
       </Text>
-      <div className={onceClasses.secret}>
+      <div className={classes.secret}>
         <Code bg="transparent">{secret}</Code>
         <CopyButton text={secret} label={messages.buttons.copySecret[name]} />
       </div>

@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Api, createApi } from '../../support/api.js';
 import { json } from '../../support/client.js';
+import { dps } from '../../support/dps.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type TestService, startService } from '../../support/service.js';
 import { until } from '../../support/until.js';
@@ -437,5 +441,29 @@ describe('environments', () => {
       return data.find((each) => each.id === id)?.comparison?.error === null;
     });
     expect(hostile.received).to.have.length(1);
+  });
+
+  it('are listed and compared by "dps environments", whose diff "dps apply" accepts', async () => {
+    const run = (...line: string[]) => dps(line, { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
+    expect((await run('environments')).out).to.equal('No environments.');
+    const { name } = await connect();
+    const both = { collection: unique(), schema: {}, fields: [] };
+    for (const each of [api, remote]) await each.ok('POST', '/collections', both);
+    await run('environments', 'compare', name);
+    await remote.ok('POST', `/fields/${both.collection}`, { field: 'pages', type: 'integer' });
+    const folder = await mkdtemp(join(tmpdir(), 'dps-environments-'));
+    const file = join(folder, 'changes.json');
+    const differing = await run('environments', 'compare', name, '--output', file);
+    expect(differing).to.include({ code: 1, err: '' });
+    expect(differing.out).to.contain('1 behind').and.to.contain(`+ field ${both.collection}.pages`);
+    expect((await run('apply', file, '--yes')).code).to.equal(0);
+    expect((await run('environments', 'compare', name)).out).not.to.contain('pages');
+    expect((await run('environments')).out)
+      .to.contain(name)
+      .and.to.contain(there.url);
+    const nothing = await run('environments', 'compare', name, '--output', file);
+    expect(nothing.err).to.contain('There is no diff');
+    expect((await run('environments', 'compare', 'missing')).err).to.contain('does not exist');
+    await rm(folder, { recursive: true });
   });
 });

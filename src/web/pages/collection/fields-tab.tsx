@@ -7,15 +7,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import moreIcon from 'icon:more_vert';
-import type { Need } from '../../../schema/model/extras.js';
 import type { Field, ColumnSchema } from '../../../schema/model/model.js';
 import type { MarkedDocument, Mark } from '../../draft/marked-documents.js';
 import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { headName, useDraftedFields, useDraftedRelations, editSchema, useDraft, editDraft } from '../../draft/store.js';
 import { collectionEventsQuery } from '../../service/history-queries.js';
-import { extrasQuery } from '../../service/queries.js';
-import { useMay } from '../../service/session.js';
 import type { CollectionEvent } from '../../service/types.js';
 import { abbreviate, typeText } from '../../shared/text.js';
 import { Glyph } from '../../shared/glyph.js';
@@ -24,6 +21,7 @@ import { Time } from '../../shared/time.js';
 import type { EditName } from '../../editing/edit-names.js';
 import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
 import { FieldsEdit } from '../../editing/bulk-edit.js';
+import { useColumnType } from '../../editing/column-types.js';
 import { withToggled } from '../../shared/items.js';
 import classes from './page.module.css';
 import { changesOf } from '../../shared/changes/sentences.js';
@@ -373,31 +371,9 @@ function Cells({ field: document, isLink, isIndexing, mark, choice }: CellsProps
   );
 }
 
-/** Returns the enum or the domain of a column that has no type of the service. Readers may not read it. */
-function useOwnType({ collection, type, schema }: Field): Extract<Need, { kind: 'enum' | 'domain' }> | undefined {
-  const { draft } = useDraft();
-  const isOther = type === 'unknown' && schema !== null;
-  const name = headName(draft, collection);
-  const isAsked = useMay('readRequests') && isOther && name !== null;
-  const { data: extras } = useQuery({ ...extrasQuery(name ?? ''), enabled: isAsked, retry: false });
-  if (!isOther) return undefined;
-  const wanted = schema.data_type.replaceAll('"', '').replace(/\[\]$/, '');
-  return extras?.needs
-    ?.filter((need) => need.kind === 'enum' || need.kind === 'domain')
-    .find((need) => [need.name, `${need.schema}.${need.name}`].includes(wanted));
-}
-
-/** Formats the values of an enum, or the type and the checks of a domain. */
-const ownTypeText = (own: Extract<Need, { kind: 'enum' | 'domain' }>): string =>
-  own.kind === 'enum'
-    ? own.labels.join(', ')
-    : [own.type, own.not_null && 'NOT NULL', ...(own.checks ?? []).map(({ definition }) => definition)]
-        .filter((part) => typeof part === 'string')
-        .join(' ');
-
 function TypeOf({ field, isIndexing }: Pick<CellsProps, 'field' | 'isIndexing'>) {
   const { type, schema } = field;
-  const own = useOwnType(field);
+  const own = useColumnType(field);
   return (
     <>
       <span className={classes.type}>
@@ -414,9 +390,9 @@ function TypeOf({ field, isIndexing }: Pick<CellsProps, 'field' | 'isIndexing'>)
         )}
       </span>
       {schema !== null && typeText(schema) !== type && <div className={classes.quiet}>{typeText(schema)}</div>}
-      {own !== undefined && (
+      {own != null && (
         <div className={classes.quiet}>
-          <Name of={abbreviate(ownTypeText(own), 240)} />
+          <Name of={abbreviate(own.text, 240)} />
         </div>
       )}
     </>

@@ -1,4 +1,14 @@
-import { SegmentedControl, Text, Title, Checkbox, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import {
+  SegmentedControl,
+  Text,
+  Title,
+  Checkbox,
+  Group,
+  NativeSelect,
+  SimpleGrid,
+  Stack,
+  TextInput,
+} from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useDraftedCollections } from '../../draft/store.js';
 import classes from '../../editing/editor-frame.module.css';
@@ -14,9 +24,12 @@ import {
   collectionMeta,
   type Field,
 } from '../../../schema/model/model.js';
-import { newCollection, newField } from '../../editing/column-defaults.js';
+import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE } from '../../../schema/normal-form/types/field-types.js';
+import { memberKey } from '../../draft/model.js';
+import { interfaceOf, newCollection, newField, specialOf } from '../../editing/column-defaults.js';
 import { EditorForm } from '../../editing/editor-frame.js';
 import { nameFault } from '../../editing/field-form.js';
+import { RowsInput } from '../../editing/inputs.js';
 import { MemberInput, useChoices } from '../../editing/member-input.js';
 import { FOLDER_SECTIONS, memberAt } from '../../editing/members.js';
 import { NameInput } from '../../editing/relation-parts.js';
@@ -154,10 +167,21 @@ const metaOf = (presets: ReadonlySet<string>) => ({
   ...(presets.has('sort') && { sort_field: 'sort' }),
 });
 
+interface FieldRow {
+  name: string;
+  type: string;
+}
+
+const NO_FIELD: FieldRow = { name: '', type: 'string' };
+
+const TYPES = FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE && type !== ALIAS_TYPE);
+
 interface Values {
   collection: string;
   key: string;
   keyKind: KeyKind;
+  /** The last row is empty. */
+  fields: FieldRow[];
   presets: string[];
   meta: CollectionMeta;
 }
@@ -186,23 +210,29 @@ function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) 
       collection: '',
       key: 'id',
       keyKind: 'bigInteger',
+      fields: [NO_FIELD],
       presets: [],
       meta: { ...COLLECTION_META_DEFAULTS, group },
     },
-    resolver: createResolver({ meta: checksOf(collectionMeta) }, ({ collection, key }) => ({
-      ...nameFault(String(collection), taken, 'collection'),
-      ...(isFolder ? {} : nameFault(String(key), [], 'key')),
+    resolver: createResolver({ meta: checksOf(collectionMeta) }, (values) => ({
+      ...nameFault(String(values['collection']), taken, 'collection'),
+      ...(isFolder ? {} : fieldFaults(values as unknown as Values)),
     })),
   });
-  const keeping = useKeep({ names: [], form, inputFor: ({ part, member }) => inputFor(part, member) });
+  const keeping = useKeep({ names: [], form, inputFor: (fault) => inputFor(fault, form.getValues() as Values) });
   const choices = useChoices(null);
   const edit: Edit = (editor) => {
-    const { collection, key, keyKind, presets, meta } = form.getValues() as Values;
+    const { collection, key, keyKind, fields, presets, meta } = form.getValues() as Values;
     const chosen = new Set(isFolder ? [] : presets);
     editor.put('collections', newCollection(collection, isFolder, { ...meta, ...metaOf(chosen) }));
     if (isFolder) return;
     editor.put('fields', primaryKey(collection, keyKind, key));
-    const wanted = PRESETS.filter(({ name }) => chosen.has(name)).map(({ field }) => field(collection));
+    const wanted = [
+      ...namedRows(fields).map(({ name, type }) =>
+        newField({ collection, field: name, type, meta: { interface: interfaceOf(type), special: specialOf(type) } }),
+      ),
+      ...PRESETS.filter(({ name }) => chosen.has(name)).map(({ field }) => field(collection)),
+    ];
     for (const [index, field] of wanted.entries())
       editor.put('fields', { ...field, meta: { ...field.meta, sort: index + 2 } });
   };
@@ -255,6 +285,7 @@ function KeyPart() {
         </Text>
       </div>
       <NameInput name="key" label={messages.create.keyField} />
+      <FieldsPart />
       <Checkbox.Group
         label={messages.create.commonFields}
         value={presets.value as string[]}
@@ -270,8 +301,67 @@ function KeyPart() {
   );
 }
 
+const namedRows = (fields: readonly FieldRow[]): FieldRow[] =>
+  fields.map(({ name, type }) => ({ name: name.trim(), type })).filter(({ name }) => name !== '');
+
+/** The names and types of further fields. As soon as the last row has a name, an empty one follows. */
+function FieldsPart() {
+  const { field, fieldState } = useController({ name: 'fields' });
+  const rows = field.value as FieldRow[];
+  const change = (next: FieldRow[]) => field.onChange(next.at(-1)?.name === '' ? next : [...next, NO_FIELD]);
+  return (
+    <RowsInput<FieldRow>
+      label={messages.create.fields}
+      description={messages.create.fieldsHelp}
+      error={fieldState.error?.message}
+      rows={rows}
+      onChange={change}
+      inputOf={(row, index, changeRow) => (
+        <Group gap="xs" wrap="nowrap">
+          <TextInput
+            aria-label={messages.create.fieldName(index + 1)}
+            placeholder={messages.create.fieldPlaceholder}
+            flex={3}
+            miw={0}
+            autoComplete="off"
+            spellCheck={false}
+            value={row.name}
+            onChange={(event) => changeRow({ ...row, name: event.currentTarget.value })}
+          />
+          <NativeSelect
+            aria-label={messages.create.fieldType(index + 1)}
+            flex={2}
+            miw={0}
+            data={TYPES}
+            value={row.type}
+            onChange={(event) => changeRow({ ...row, type: event.currentTarget.value })}
+          />
+        </Group>
+      )}
+      isFixed={({ name }) => name === ''}
+      added={null}
+      addLabel=""
+      removeLabelOf={({ name }) => messages.create.removeField(name)}
+    />
+  );
+}
+
+/** Returns the errors of the key and of the fields. A field cannot have the name of another one. */
+function fieldFaults({ key, fields, presets }: Values): Record<string, string> {
+  const taken = [key.trim(), ...presets];
+  const faults = namedRows(fields).map(({ name }) => {
+    const fault = nameFault(name, taken, 'fields');
+    taken.push(name);
+    return fault;
+  });
+  return Object.assign(nameFault(key, [], 'key'), ...faults) as Record<string, string>;
+}
+
 /** Returns the input that shows an error. Errors are about documents, whose names are separate inputs here. */
-function inputFor(part: string, member: string): string | null {
-  if (part === 'fields') return member === 'field' ? 'key' : null;
+function inputFor(
+  { part, key, member }: { part: string; key: string | null; member: string },
+  values: Pick<Values, 'collection' | 'key'>,
+): string | null {
+  if (part === 'fields') return member === 'field' && key === memberKey(values.collection, values.key) ? 'key' : null;
   return member === '' ? 'collection' : member;
 }

@@ -75,6 +75,10 @@ export const messages = inLanguage(
       privileges:
         'GRANT statements for one role on one table, view, function or sequence, or REVOKE EXECUTE … FROM PUBLIC',
       comment: 'Comment',
+      asSql: 'Edit as SQL',
+      usedType:
+        'Columns use this type. You can add values or rename them, in two changes. PostgreSQL cannot move or remove them.',
+      unusedType: 'No column uses this type. You can change its values in any way.',
     },
   },
   {
@@ -123,6 +127,10 @@ export const messages = inLanguage(
       privileges:
         'GRANT-Anweisungen für eine Rolle auf einer Tabelle, View, Funktion oder Sequenz, oder REVOKE EXECUTE … FROM PUBLIC',
       comment: 'Kommentar',
+      asSql: 'Als SQL bearbeiten',
+      usedType:
+        'Spalten verwenden diesen Typ. Werte lassen sich hinzufügen oder umbenennen, in zwei Änderungen. PostgreSQL kann sie nicht verschieben oder entfernen.',
+      unusedType: 'Keine Spalte verwendet diesen Typ. Die Werte lassen sich beliebig ändern.',
     },
   },
 );

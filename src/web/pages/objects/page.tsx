@@ -1,5 +1,5 @@
 /** Shows views, functions and other objects with their definitions. Admins create, edit and delete them here. */
-import { Button, Code, Group, NativeSelect, Stack, Text, TextInput, Textarea, Title } from '@mantine/core';
+import { Button, Code, Group, NativeSelect, Stack, Switch, Text, TextInput, Textarea, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
@@ -14,6 +14,14 @@ import {
   SCHEMA,
   infoQuery,
 } from '../../service/queries.js';
+import {
+  EnumInput,
+  type EnumValue,
+  enumValues,
+  labelsIn,
+  useIsTypeUsed,
+  withLabels,
+} from '../../editing/column-types.js';
 import { ServiceError } from '../../service/send.js';
 import { useMay } from '../../service/session.js';
 import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
@@ -262,7 +270,7 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
     <form className={classes.part} onSubmit={submit} aria-label={title}>
       <Stack>
         {children}
-        <ObjectInputs kind={kind} input={input} error={save.error} onChange={setInput} />
+        <ObjectInputs kind={kind} object={object} input={input} error={save.error} onChange={setInput} />
         <ReasonInput value={reason} onChange={setReason} />
         <Group justify="flex-end">
           {onClose !== undefined && (
@@ -306,28 +314,38 @@ function useSaving(onSaved?: () => void) {
 
 interface InputsProps {
   kind: ObjectKind;
+  object: SchemaObject | null;
   input: ObjectInput;
   error: Error | null;
   onChange: (input: ObjectInput) => void;
 }
 
-function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
+function ObjectInputs({ kind, object, input, error, onChange }: InputsProps) {
   const at = (path: string) => (error instanceof ServiceError ? error.at(path) : undefined);
   const isShownAtInput = at('definition') !== undefined || at('comment') !== undefined;
+  const change = (definition: string) => onChange({ ...input, definition });
+  const sql = (
+    <Textarea
+      label={messages.form.definition}
+      description={kind === 'privileges' ? messages.form.privileges : messages.form.statement}
+      placeholder={EXAMPLES[kind] ?? ''}
+      className={classes.definition ?? ''}
+      autosize
+      minRows={6}
+      spellCheck={false}
+      value={input.definition}
+      error={at('definition')}
+      onChange={(event) => change(event.currentTarget.value)}
+    />
+  );
+  const labels = enumLabelsOf(object);
   return (
     <>
-      <Textarea
-        label={messages.form.definition}
-        description={kind === 'privileges' ? messages.form.privileges : messages.form.statement}
-        placeholder={EXAMPLES[kind] ?? ''}
-        className={classes.definition ?? ''}
-        autosize
-        minRows={6}
-        spellCheck={false}
-        value={input.definition}
-        error={at('definition')}
-        onChange={(event) => onChange({ ...input, definition: event.currentTarget.value })}
-      />
+      {object !== null && labels !== null ? (
+        <EnumDefinition object={object} labels={labels} error={at('definition')} sql={sql} onChange={change} />
+      ) : (
+        sql
+      )}
       {KINDS[kind].commentTarget !== null && (
         <TextInput
           label={messages.form.comment}
@@ -338,5 +356,78 @@ function ObjectInputs({ kind, input, error, onChange }: InputsProps) {
       )}
       {error !== null && !isShownAtInput && <ProblemAlert error={error} />}
     </>
+  );
+}
+
+/** Returns the values of an enum. Null for other objects. */
+const enumLabelsOf = (object: SchemaObject | null): string[] | null =>
+  object?.kind === 'type' ? labelsIn(sqlOf(object)) : null;
+
+interface EnumProps {
+  object: SchemaObject;
+  /** The values in the database. */
+  labels: readonly string[];
+  error: string | undefined;
+  /** The input of the whole definition. */
+  sql: ReactNode;
+  onChange: (definition: string) => void;
+}
+
+/** Edits the values of an enum. Another mode discards the changes of the former one. */
+function EnumDefinition({ object, labels, error, sql, onChange }: EnumProps) {
+  const [isSql, setSql] = useState(false);
+  const definition = sqlOf(object);
+  return (
+    <>
+      <Switch
+        label={messages.form.asSql}
+        checked={isSql}
+        onChange={(event) => {
+          setSql(event.currentTarget.checked);
+          onChange(definition);
+        }}
+      />
+      {isSql ? (
+        sql
+      ) : (
+        <Values
+          name={object.id}
+          labels={labels}
+          error={error}
+          onChange={(next) => onChange(withLabels(definition, next))}
+        />
+      )}
+    </>
+  );
+}
+
+interface ValuesProps extends Pick<EnumProps, 'labels' | 'error'> {
+  name: string;
+  onChange: (labels: string[]) => void;
+}
+
+/**
+ * The values of an enum. If columns use it, PostgreSQL can only add or rename values, and the service can do only one of
+ * both in a change.
+ */
+function Values({ name, labels, error, onChange }: ValuesProps) {
+  const [values, setValues] = useState(() => enumValues({ labels, headLabels: labels }));
+  const isUsed = useIsTypeUsed(name) !== false;
+  const isRenaming = values.some(({ label, was }) => was !== null && was !== label);
+  const isAdding = values.some(({ was }) => was === null);
+  const change = (next: EnumValue[]) => {
+    setValues(next);
+    onChange(next.map(({ label }) => label));
+  };
+  return (
+    <EnumInput
+      values={values}
+      onChange={change}
+      description={isUsed ? messages.form.usedType : messages.form.unusedType}
+      error={error}
+      canAdd={!isUsed || !isRenaming}
+      canRename={!isUsed || !isAdding}
+      canMove={!isUsed}
+    />
   );
 }

@@ -100,6 +100,19 @@ function EnvironmentCard({ environment, onEdit }: { environment: Environment; on
               {texts.bringChanges}
             </Button>
           )}
+          {comparison?.error === null && comparison.ahead !== 0 && (
+            <Button
+              component="a"
+              href={`${url}/app/operations/environments`}
+              target="_blank"
+              rel="noreferrer"
+              variant="default"
+              size="xs"
+              aria-label={texts.promoteTo(name)}
+            >
+              {texts.promote}
+            </Button>
+          )}
           <SteadyButton
             variant="default"
             size="xs"

@@ -126,14 +126,15 @@ export const messages = inLanguage(
         `I know that this loosens the policy: ${loosened.join(', ')}`,
     },
     environments: {
-      about:
-        'An environment is another instance of the service. Compare its schema with this one, and bring its changes here.',
+      about: 'An environment is another instance of the service. Compare the schemas, and bring its changes here.',
       connectNew: 'Connect environment',
       loading: 'Loading the environments',
       none: 'No environments',
       aboutNone: 'Connect another instance, for example staging, to promote its changes to this one.',
       bringChanges: 'Bring changes here',
       bringChangesFrom: (name: string) => named`Bring changes here from ${name}`,
+      promote: 'Promote there',
+      promoteTo: (name: string) => named`Promote to ${name}`,
       test: 'Test connection',
       testOf: (name: string) => named`Test connection to ${name}`,
       comparing: 'Comparing …',
@@ -362,14 +363,15 @@ export const messages = inLanguage(
       acknowledgeLoosening: (loosened) => `Mir ist bekannt, dass dies die Richtlinie lockert: ${loosened.join(', ')}`,
     },
     environments: {
-      about:
-        'Eine Umgebung ist eine andere Instanz des Dienstes. Ihr Schema lässt sich mit diesem vergleichen, und ihre Änderungen lassen sich hierher übertragen.',
+      about: 'Eine andere Instanz des Dienstes. Ihr Schema wird verglichen, ihre Änderungen sind hierher übertragbar.',
       connectNew: 'Umgebung verbinden',
       loading: 'Umgebungen werden geladen',
       none: 'Keine Umgebungen',
       aboutNone: 'Eine andere Instanz verbinden, zum Beispiel Staging, um ihre Änderungen hierher zu übertragen.',
       bringChanges: 'Änderungen übertragen',
       bringChangesFrom: (name) => named`Änderungen aus ${name} übertragen`,
+      promote: 'Dorthin übertragen',
+      promoteTo: (name) => named`Nach ${name} übertragen`,
       test: 'Verbindung testen',
       testOf: (name) => named`Verbindung zu ${name} testen`,
       comparing: 'Wird verglichen …',
@@ -383,10 +385,8 @@ export const messages = inLanguage(
       otherBase: (position, name) => `Letztes gemeinsames Schema: Ereignis ${digits(position)} von ${name}.`,
       new: 'Neue Umgebung',
       token: 'Token',
-      aboutStoredToken:
-        'Leer lassen, um das gespeicherte Token zu behalten. Für eine neue Adresse ist es erneut einzugeben.',
-      aboutToken:
-        'Ein dortiges API-Token eines Autors oder Admins mit den Aktionen read und history für alle Collections.',
+      aboutStoredToken: 'Leer lassen, um das Token zu behalten. Eine neue Adresse erfordert es erneut.',
+      aboutToken: 'Ein dortiges API-Token (Autor oder Admin) mit den Aktionen read und history für alle Collections.',
       base: 'Beide Schemas waren gleich bei Ereignis',
       aboutBase: 'Eine Position dieses Dienstes. Der Dienst aktualisiert sie, sobald ein Schema das andere enthält.',
       connect: 'Verbinden',

@@ -26,7 +26,6 @@ import { Glyph } from '../../shared/glyph.js';
 import { Page, ReferenceTabs, useTitle } from '../../shared/page.js';
 import { language } from '../../shared/language.js';
 import { messages } from './messages.js';
-import type { ReferenceSearch } from './search.js';
 import classes from './page.module.css';
 import { CopyButton, SteadyButton } from '../../shared/buttons.js';
 import { ServiceError } from '../../service/send.js';
@@ -180,8 +179,7 @@ function Operations({ outline }: { outline: Outline }) {
   const needle = text.trim().toLowerCase();
   const fits = ({ method, path, summary }: OutlinedOperation) =>
     `${method} ${path} ${summary}`.toLowerCase().includes(needle);
-  const toggle = (id: string) =>
-    void navigate({ search: (id === op ? {} : { op: id }) satisfies ReferenceSearch, replace: true });
+  const toggle = (id: string) => void navigate({ search: id === op ? {} : { op: id }, replace: true });
   const shown = tags.map((tag) => ({ ...tag, operations: tag.operations.filter(fits) }));
   return (
     <>
