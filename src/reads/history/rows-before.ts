@@ -17,6 +17,7 @@ import {
 } from '../../projector/ddl/sql.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type RestoredCollection, readRestored } from '../../schema/model/events.js';
+import type { Backfill } from '../../schema/model/backfill.js';
 import type { Field, ColumnSchema } from '../../schema/model/model.js';
 import {
   type CollectionNode,
@@ -197,9 +198,12 @@ function* questionsOf(plan: PlannedEvents, rows: RowCheck['rows']): Generator<Ro
     const key = `${event.type.split('.')[0]} ${memberKey(collection, field)}`;
     if (checked.has(key)) continue;
     checked.add(key);
-    yield ask({ plan, rows, collection, field });
+    yield ask({ plan, rows, collection, field, backfill: backfillOf(event) });
   }
 }
+
+const backfillOf = (event: LogEvent): Backfill | undefined =>
+  event.type === 'field.created' || event.type === 'field.updated' ? event.data.backfill : undefined;
 
 /** Matches the changed members that redefine a foreign key. */
 const KEY = /^\/(schema|one_collection)/;
@@ -209,6 +213,8 @@ interface RowCheck {
   rows: (collection: string) => Rows | undefined;
   collection: string;
   field: string;
+  /** How the event fills rows without a value. */
+  backfill: Backfill | undefined;
 }
 
 type CreateRowQuery = (check: RowCheck) => RowQuery | undefined;
@@ -220,14 +226,17 @@ const QUESTIONS: Readonly<Partial<Record<string, CreateRowQuery>>> = {
   'relation.updated': checkOrphans,
 };
 
-function checkMissingValues({ plan, rows, collection, field }: RowCheck): RowQuery | undefined {
+function checkMissingValues({ plan, rows, collection, field, backfill }: RowCheck): RowQuery | undefined {
   const schema = getField(plan.after, collection, field)?.schema;
   if (!schema || schema.is_nullable || schema.generation_expression !== null) return undefined;
   const there = rows(collection);
-  if (there === undefined) return undefined;
+  if (there === undefined || (backfill !== undefined && !('field' in backfill))) return undefined;
   const value = there.column(field);
   if (value === undefined ? fillsItself(schema) : !value.isNullable) return undefined;
-  const condition = value === undefined ? sql`true` : sql`${value.sql} IS NOT DISTINCT FROM NULL`;
+  // A backfill with another field leaves the rows in which that field is null too.
+  const source = backfill && there.column(backfill.field);
+  const conditions = [value, source].flatMap((each) => (each ? [sql`${each.sql} IS NOT DISTINCT FROM NULL`] : []));
+  const condition = conditions.length === 0 ? sql`true` : join(conditions, sql` AND `);
   const reasons = [
     'row has no value for it, so it cannot be NOT NULL',
     'rows have no value for it, so it cannot be NOT NULL',

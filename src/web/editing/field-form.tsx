@@ -435,7 +435,7 @@ function Inputs({
   const count = rows === null ? '' : `${backfillWords.rowCount(rows.toLocaleString(locale))} `;
   const which = head === null ? backfillWords.allRows : backfillWords.rowsWithout;
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2 }}>
+    <SimpleGrid cols={{ base: 1, xs: source.value === '' ? 1 : 2 }}>
       <NativeSelect
         label={head === null ? backfillWords.fillAll : backfillWords.fillWithout}
         description={`${count}${which}`}

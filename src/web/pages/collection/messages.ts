@@ -199,7 +199,7 @@ export const messages = inLanguage(
       rowsUnknown: 'Zeilenzahl unbekannt',
       aboutRows: (count) => `etwa ${counted(count, 'Zeile', 'Zeilen')}`,
       note: 'Notiz',
-      showInDiagram: 'Im Diagramm zeigen',
+      showInDiagram: 'Im Diagramm',
       edit: 'Bearbeiten',
       moreActions: (collection) => named`Weitere Aktionen für ${collection}`,
       newField: 'Neues Feld …',

@@ -69,7 +69,7 @@ function fieldKind(document: Item['document']): string {
   const schema = document?.['schema'] as { is_nullable?: boolean; is_primary_key?: boolean } | null | undefined;
   const type = abbreviateValue(document?.['type'] ?? 'unknown');
   const { alias, primaryKey, notNull } = messages.create;
-  if (isNothing(schema)) return alias(type);
+  if (isNothing(schema)) return alias;
   if (schema?.is_primary_key === true) return primaryKey(type);
   return schema?.is_nullable === false ? notNull(type) : type;
 }

@@ -1,6 +1,14 @@
 import { Badge, Button, Checkbox, Group, Stack, ActionIcon, Menu, Code, UnstyledButton } from '@mantine/core';
 import { useId, useState, type ReactNode } from 'react';
 import copyIcon from 'icon:content_copy';
+import { jsonEqual, type Json } from '../../../../kernel/json.js';
+import {
+  COLLECTION_META_DEFAULTS,
+  COLUMN_DEFAULTS,
+  FIELD_META_DEFAULTS,
+  FOREIGN_KEY_DEFAULTS,
+  RELATION_META_DEFAULTS,
+} from '../../../../schema/model/model.js';
 import type { Problem } from '../../../service/types.js';
 import { type Item, type Member, selectChosen, titleOf, withDependents } from '../model/items.js';
 import {
@@ -103,10 +111,12 @@ const FIRST = 6;
 const REPEATED = new Set(['collection', 'field', 'name', 'table', 'many_collection', 'many_field', 'kind', 'id']);
 
 /** @param children further content behind its button */
-function DocumentValues({ item: { document, mark }, children }: { item: Item; children: ReactNode }) {
+function DocumentValues({ item: { part, document, mark }, children }: { item: Item; children: ReactNode }) {
   const [isAll, setAll] = useState(false);
   const members = membersOf(document ?? {});
-  const shown = isAll ? members : members.filter(([, value]) => isTelling(value)).slice(0, FIRST);
+  const shown = isAll
+    ? members
+    : members.filter(([path, value]) => isTelling(value, DEFAULTS[part].get(path))).slice(0, FIRST);
   return (
     <div>
       <dl className={classes.document} data-mark={mark}>
@@ -139,8 +149,18 @@ function membersOf(document: object, prefix = ''): [path: string, value: unknown
   });
 }
 
-const isTelling = (value: unknown): boolean =>
-  !(value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0));
+/** The default values of members by their paths. */
+const DEFAULTS: Readonly<Record<Item['part'], ReadonlyMap<string, unknown>>> = {
+  collections: new Map(membersOf({ meta: COLLECTION_META_DEFAULTS })),
+  fields: new Map(membersOf({ meta: FIELD_META_DEFAULTS, schema: COLUMN_DEFAULTS })),
+  relations: new Map(membersOf({ ...RELATION_META_DEFAULTS, schema: FOREIGN_KEY_DEFAULTS })),
+  objects: new Map(),
+};
+
+/** True if the value is neither empty nor the default. */
+const isTelling = (value: unknown, byDefault: unknown): boolean =>
+  !(value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0)) &&
+  !jsonEqual(value as Json, (byDefault ?? null) as Json);
 
 /* Exports one change: as a command, a diff, or YAML. */
 
