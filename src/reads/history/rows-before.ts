@@ -230,18 +230,28 @@ function checkMissingValues({ plan, rows, collection, field, backfill }: RowChec
   const schema = getField(plan.after, collection, field)?.schema;
   if (!schema || schema.is_nullable || schema.generation_expression !== null) return undefined;
   const there = rows(collection);
-  if (there === undefined || (backfill !== undefined && !('field' in backfill))) return undefined;
+  if (there === undefined || fillsAll(backfill)) return undefined;
   const value = there.column(field);
   if (value === undefined ? fillsItself(schema) : !value.isNullable) return undefined;
-  // A backfill with another field leaves the rows in which that field is null too.
-  const source = backfill && there.column(backfill.field);
-  const conditions = [value, source].flatMap((each) => (each ? [sql`${each.sql} IS NOT DISTINCT FROM NULL`] : []));
-  const condition = conditions.length === 0 ? sql`true` : join(conditions, sql` AND `);
+  const condition = areNull([value, sourceOf(backfill, there)]);
   const reasons = [
     'row has no value for it, so it cannot be NOT NULL',
     'rows have no value for it, so it cannot be NOT NULL',
   ] as const;
   return { collection, field, rows: sql`SELECT FROM ${there.from(field)} WHERE ${condition}`, reasons };
+}
+
+/** True if the backfill gives every row a value. */
+const fillsAll = (backfill: Backfill | undefined): boolean => backfill !== undefined && !('field' in backfill);
+
+/** Returns the column from which a backfill takes values. Rows in which it is null too remain without a value. */
+const sourceOf = (backfill: Backfill | undefined, rows: Rows): Column | undefined =>
+  backfill !== undefined && 'field' in backfill ? rows.column(backfill.field) : undefined;
+
+/** Columns that do not exist yet are null in all rows. */
+function areNull(columns: readonly (Column | undefined)[]): Sql {
+  const conditions = columns.flatMap((column) => (column ? [sql`${column.sql} IS NOT DISTINCT FROM NULL`] : []));
+  return conditions.length === 0 ? sql`true` : join(conditions, sql` AND `);
 }
 
 /** True if PostgreSQL fills the column of new rows itself. */

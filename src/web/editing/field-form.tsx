@@ -435,7 +435,7 @@ function Inputs({
   const count = rows === null ? '' : `${backfillWords.rowCount(rows.toLocaleString(locale))} `;
   const which = head === null ? backfillWords.allRows : backfillWords.rowsWithout;
   return (
-    <SimpleGrid cols={{ base: 1, xs: source.value === '' ? 1 : 2 }}>
+    <Stack gap="md">
       <NativeSelect
         label={head === null ? backfillWords.fillAll : backfillWords.fillWithout}
         description={`${count}${which}`}
@@ -445,7 +445,7 @@ function Inputs({
       />
       {source.value === 'value' && <ValueInput type={type} />}
       {needsField(source.value as string) && <FieldInput names={fitting.map(({ field }) => field)} />}
-    </SimpleGrid>
+    </Stack>
   );
 }
 

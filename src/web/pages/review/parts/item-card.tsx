@@ -1,7 +1,7 @@
 import { Badge, Button, Checkbox, Group, Stack, ActionIcon, Menu, Code, UnstyledButton } from '@mantine/core';
 import { useId, useState, type ReactNode } from 'react';
 import copyIcon from 'icon:content_copy';
-import { jsonEqual, type Json } from '../../../../kernel/json.js';
+import { jsonEqual } from '../../../../kernel/json.js';
 import {
   COLLECTION_META_DEFAULTS,
   COLUMN_DEFAULTS,
@@ -160,7 +160,7 @@ const DEFAULTS: Readonly<Record<Item['part'], ReadonlyMap<string, unknown>>> = {
 /** True if the value is neither empty nor the default. */
 const isTelling = (value: unknown, byDefault: unknown): boolean =>
   !(value === null || value === false || value === '' || (Array.isArray(value) && value.length === 0)) &&
-  !jsonEqual(value as Json, (byDefault ?? null) as Json);
+  !jsonEqual(value, byDefault ?? null);
 
 /* Exports one change: as a command, a diff, or YAML. */
 
