@@ -66,8 +66,14 @@ describe('editing in the admin app', () => {
     await page.getByRole('button', { name: 'Save to draft' }).click();
     await page.getByText('Field "people" already exists.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('events');
-    await page.getByText('UUID').click();
+    await page.getByText('UUID', { exact: true }).click();
     await page.getByLabel('Status').check();
+    await page.getByLabel('Name of field 1').fill('seats');
+    await page.getByLabel('Type of field 1').selectOption('integer');
+    await page.getByLabel('Name of field 2').fill('id');
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    await page.getByText('Field "id" already exists.').waitFor();
+    await page.getByLabel('Name of field 2').fill('');
     await page.getByRole('button', { name: 'Save to draft' }).click();
     await page.getByRole('heading', { name: 'events' }).waitFor();
     await page.getByRole('button', { name: 'New field' }).click();
@@ -83,6 +89,7 @@ describe('editing in the admin app', () => {
     expect((await read('/collections/events')).meta).to.include({ archive_field: 'status', archive_value: 'archived' });
     expect((await read('/fields/events/price')).schema).to.include({ default_value: 1.5, numeric_precision: 10 });
     expect((await read('/fields/events/id')).schema).to.include({ data_type: 'uuid', is_primary_key: true });
+    expect((await read('/fields/events/seats')).schema).to.include({ data_type: 'integer', is_nullable: true });
   });
 
   it('edits all metadata of a collection, with the checks and messages of the service', async () => {

@@ -362,7 +362,7 @@ export const messages = inLanguage(
       label: 'Änderungen anwenden',
       reason: 'Begründung',
       requiredReason: 'Begründung (von der Richtlinie verlangt)',
-      recordedReason: 'Begründung, wird mit der Änderung gespeichert',
+      recordedReason: 'Begründung, wird gespeichert',
       apply: 'Anwenden',
       prepare: 'Vorbereiten und anwenden',
       applyAndDelete: (collections) => `Anwenden: ${counted(collections, 'Collection', 'Collections')} löschen`,
