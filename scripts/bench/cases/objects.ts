@@ -38,9 +38,9 @@ export const sameObjects =
       collection: 'amounts',
       schema: {},
       fields: [
-        { field: 'id', type: 'integer', schema: { is_primary_key: true } },
-        { field: 'amount', type: 'integer' },
-        { field: 'name', type: 'text' },
+        { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true } },
+        { field: 'amount', type: 'integer', interface: 'input' },
+        { field: 'name', type: 'text', interface: 'input' },
       ],
     });
     const snapshot = await service.call<object>('GET', '/schema/snapshot');
