@@ -4,8 +4,9 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { objectKey } from '../../schema/model/objects.js';
-import { nameOfTarget, toLocalObject } from '../../schema/model/object-ids.js';
+import { type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { tableOf } from '../../schema/sql-text/object-table.js';
+import { nameOfTarget, toLocalObject, objectNameParts, splitQualifiedId } from '../../schema/model/object-ids.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type CollectionNode, type State, initialState } from '../../schema/model/state.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, kindList, objectCatalogs } from '../ddl/object-catalogs.js';
@@ -99,22 +100,18 @@ export function* metadataStatements(
   yield* statementsFor(rows);
 }
 
-const { pg_proc: ROUTINES, privileges: GRANTS } = OBJECT_CATALOGS;
-
-/** The catalogs whose rows are joined, because a subquery for each object would read all rows again. */
-const JOINED: ReadonlySet<ObjectCatalog> = new Set(['pg_proc', 'privileges']);
+const GRANTS = OBJECT_CATALOGS.privileges;
 
 const UPSERT_OBJECTS = sql`
 INSERT INTO ${own.objects} (kind, id, definition, comment, indexes, enabled, printed)
 SELECT o.kind, o.id, o.definition, o.comment, o.indexes, o.enabled,
-  CASE WHEN r.id IS NOT NULL THEN r.printed WHEN g.id IS NOT NULL THEN g.printed ${join(
-    objectCatalogs.filter((catalog) => !JOINED.has(catalog)).map(printedIn),
+  CASE WHEN g.id IS NOT NULL THEN g.printed ${join(
+    objectCatalogs.filter((catalog) => catalog !== 'privileges').map(printedIn),
     sql` `,
   )} END
-FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text, schema name, "localId" text)
-LEFT JOIN (SELECT n.nspname AS schema, ${ROUTINES.id} AS id, ${ROUTINES.printed} AS printed FROM ${ROUTINES.from}
-            WHERE n.nspname = ANY ($2::name[]) AND ${ROUTINES.where}) r
-       ON o.kind IN (${kindList('pg_proc')}) AND r.schema = o.schema AND r.id = o."localId"
+FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS o(kind text, id text, definition text, comment text, indexes jsonb, enabled text,
+  schema name, relation name, "localId" text)
+-- Joined, because a subquery for each object would read all privileges again.
 LEFT JOIN (SELECT n.nspname AS schema, ${GRANTS.id} AS id, ${GRANTS.printed} AS printed FROM ${GRANTS.from}
             WHERE n.nspname = ANY ($2::name[]) AND ${GRANTS.where} AND ${GRANTS.relation} = ANY (ARRAY(
               SELECT k.relation FROM pg_catalog.jsonb_to_recordset($1::jsonb) AS k(kind text, relation name)
@@ -123,11 +120,20 @@ LEFT JOIN (SELECT n.nspname AS schema, ${GRANTS.id} AS id, ${GRANTS.printed} AS 
 ON CONFLICT (kind, id) DO UPDATE SET definition = excluded.definition, comment = excluded.comment,
   indexes = excluded.indexes, enabled = excluded.enabled, printed = excluded.printed`;
 
-/** Returns SQL for an object `o` as the server prints it now, as a branch of CASE. Null if it does not exist. */
+/**
+ * Returns SQL for an object `o` as the server prints it now, as a branch of CASE. Null if it does not exist. Without the
+ * name of the relation, PostgreSQL would compute the ids of all objects of the schema for each object.
+ */
 function printedIn(catalog: ObjectCatalog): Sql {
-  const { from, where, id, printed } = OBJECT_CATALOGS[catalog];
+  const { from, where, id, printed, relation } = OBJECT_CATALOGS[catalog];
   return sql`WHEN o.kind IN (${kindList(catalog)}) THEN (SELECT ${printed} FROM ${from}
-    WHERE n.nspname = o.schema AND ${where} AND ${id} = o."localId")`;
+    WHERE n.nspname = o.schema AND ${relation} = o.relation AND ${where} AND ${id} = o."localId")`;
+}
+
+/** Returns the name of the table of an object, of the target of privileges, or otherwise of the object itself. */
+function relationOf(object: SchemaObject): string {
+  const table = tableOf(object);
+  return nameOfTarget(object) ?? (table === null ? objectNameParts(object).name : splitQualifiedId(table).name);
 }
 
 const DELETE_OBJECTS = sql`
@@ -149,7 +155,7 @@ export function* objectStatements(before: State, after: State, schema: string): 
   );
   const rows = changed.map(([, { object }]) => {
     const { schema: place = schema, id: localId } = toLocalObject(object);
-    return { ...object, relation: nameOfTarget(object), schema: place, localId };
+    return { ...object, relation: relationOf(object), schema: place, localId };
   });
   const schemas = [...new Set(rows.map((row) => row.schema))];
   for (const { text, values } of inChunks(UPSERT_OBJECTS, rows)) yield { text, values: [...values, schemas] };

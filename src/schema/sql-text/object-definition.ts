@@ -116,9 +116,10 @@ interface TableParts extends QualifiedName {
   between: string;
 }
 
-/** Number of definitions in the cache. A schema is compared and checked several times in one request. */
-const CACHED = 1_000;
+/** Characters of all definitions in the cache. A schema is compared and checked several times in one request. */
+const CACHED = 4_000_000;
 const parsed = new Map<string, ParsedDefinition | string>();
+let cachedCharacters = 0;
 
 /** Parses a definition in SQL, or returns a sentence that follows "must". */
 export function parseDefinition(text: Definition): ParsedDefinition | string {
@@ -128,9 +129,13 @@ export function parseDefinition(text: Definition): ParsedDefinition | string {
   const result = parseText(text);
   // Caching the result of such SQL would waste megabytes of memory.
   if (isTooLong(text)) return result;
-  const [oldest] = parsed.size < CACHED ? [] : parsed.keys();
-  if (oldest !== undefined) parsed.delete(oldest);
   parsed.set(text, result);
+  cachedCharacters += text.length;
+  for (const oldest of parsed.keys()) {
+    if (cachedCharacters <= CACHED) break;
+    parsed.delete(oldest);
+    cachedCharacters -= oldest.length;
+  }
   return result;
 }
 

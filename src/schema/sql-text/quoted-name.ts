@@ -1,18 +1,19 @@
 /* Writes names in SQL like PostgreSQL, and finds them in statements. */
 import { scanSync } from 'libpg-query';
+import { memoize } from '../../kernel/memoize.js';
 import type { QualifiedName } from '../model/object-ids.js';
 import { type Node, list, stringOf } from './expression.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
 /** Returns the same text as quote_ident, which quotes a name only if necessary. */
-export function quotedName(name: string): string {
-  if (PLAIN.test(name)) {
-    const [word] = scanSync(name).tokens;
-    if (word?.keywordName === 'NO_KEYWORD' || word?.keywordName === 'UNRESERVED_KEYWORD') return name;
-  }
-  return `"${name.replaceAll('"', '""')}"`;
-}
+export const quotedName = (name: string): string =>
+  PLAIN.test(name) && !isReserved(name) ? name : `"${name.replaceAll('"', '""')}"`;
+
+const isReserved = memoize((name) => {
+  const [word] = scanSync(name).tokens;
+  return word?.keywordName !== 'NO_KEYWORD' && word?.keywordName !== 'UNRESERVED_KEYWORD';
+});
 
 /** Returns the name in SQL, with the schema unless it is the default schema. */
 export const quotedQualified = ({ schema, name }: QualifiedName): string =>
