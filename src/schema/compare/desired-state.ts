@@ -6,7 +6,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { changeProblems } from '../invariants/index.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { type Definition, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
-import { type CollectionNode, type State, getField, getRelation, getObject } from '../model/state.js';
+import { type CollectionNode, type State, getField, getRelation, getObject, contentOf } from '../model/state.js';
 import {
   mergeCollection,
   mergeField,
@@ -71,6 +71,7 @@ export function* desiredState(
   if (options.objects !== undefined) yield* readObjects(reading, { mode: options.mode, equality: options.objects });
   if (reading.problems.length > 0) return refuse(...reading.problems);
   const desired = { state: reading.draft.toState(), touched: reading.draft.touched };
+  if (contentOf(desired.state) === contentOf(state)) return ok(desired);
   const problems = yield* changeProblems({ from: state, to: desired.state, touched: desired.touched });
   return problems.length > 0 ? refuse(...problems.map((problem) => locate(problem, locations))) : ok(desired);
 }
