@@ -7,7 +7,7 @@ import { ProblemError, type Warning } from '../kernel/problem.js';
 import { isLocked } from '../postgres/errors.js';
 import { withClient } from '../postgres/pool.js';
 import { warnAboutDescendants } from '../projector/inheritance/descendants.js';
-import { areEquivalent } from '../projector/verify/objects.js';
+import { findEquivalent } from '../projector/verify/objects.js';
 import type { ObjectEquality } from '../schema/compare/desired-state.js';
 import type { Definition } from '../schema/model/objects.js';
 import type { Finding } from '../schema/findings/model.js';
@@ -79,8 +79,7 @@ async function readEquality(pool: pg.Pool, pairs: readonly [string, string][]): 
     await withClient(pool, async (client) => {
       await client.query(`BEGIN; SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = '5s'`);
       try {
-        for (const [existing, definition] of pairs)
-          if (await areEquivalent(client, existing, definition)) same.add(keyOf(existing, definition));
+        for (const [existing, definition] of await findEquivalent(client, pairs)) same.add(keyOf(existing, definition));
       } catch (error) {
         if (!isLocked(error)) throw error;
         const message = 'A table that a view uses is locked, so the views cannot be compared now. Try again.';

@@ -169,13 +169,13 @@ function randomTypes(random: () => number): SchemaObject[] {
 }
 
 /** Sequences, and a view that reads one of them. */
-function randomSequences(random: () => number, ofPrivileges: () => number): SchemaObject[] {
+function randomSequences(random: () => number): SchemaObject[] {
   const sequences = ['numbers', 'Numbers'].flatMap((id): SchemaObject[] => {
     if (below(random, 3) === 0) return [];
     const options = ['', ' AS smallint INCREMENT BY -1', ` START WITH ${5 + below(random, 3)} CYCLE`][below(random, 3)];
     const comment = below(random, 2) === 0 ? null : `Comment ${below(random, 3)}`;
     const on = `pg_monitor on sequence ${id === 'numbers' ? id : `"${id}"`}`;
-    const definition = [{ name: 'SELECT' }, { name: 'USAGE' }].filter(() => below(ofPrivileges, 2) === 0);
+    const definition = [{ name: 'SELECT' }, { name: 'USAGE' }].filter(() => below(random, 2) === 0);
     return [
       { kind: 'sequence', id, definition: `CREATE SEQUENCE "${id}"${options}`, comment },
       ...(definition.length === 0 ? [] : [{ kind: 'privileges' as const, id: on, definition, comment: null }]),
@@ -359,7 +359,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
         const objects = [
           ...drawn,
           ...randomStatistics(other),
-          ...randomSequences(other, ofTypes),
+          ...randomSequences(other),
           ...randomTypes(ofTypes),
           ...randomRules(ofRules, drawn),
           ...aggregates,

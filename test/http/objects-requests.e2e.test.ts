@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase, query } from '../support/postgres.js';
+import { startProxy } from '../support/proxy.js';
+import { createWire } from '../support/wire.js';
 import { withService } from '../support/with-service.js';
 
 const ARTICLES = {
@@ -122,5 +124,51 @@ describe('requests about views and functions', () => {
       expect(taken.out + taken.err).not.to.match(/by_hand|counted|long_titles/);
       expect(await restored('--backup', file)).to.deep.equal(expected);
     });
+  });
+});
+
+describe('a diff with definitions that are spelled differently', () => {
+  const wire = createWire();
+  const closing: (() => Promise<void>)[] = [];
+
+  const { api } = withService({
+    settings: async () => {
+      const database = await createDatabase();
+      const proxy = await startProxy(database.connectionString);
+      proxy.intercept((sent, connection) => {
+        wire.feed(sent, connection);
+        return 'pass';
+      });
+      closing.push(proxy.close, database.drop);
+      return { OBJECTS: 'on', DATABASE_URL: proxy.connectionString };
+    },
+  });
+  after(async () => {
+    for (const close of closing) await close();
+  });
+
+  it('asks PostgreSQL to compare them once, and again after a change by hand', async () => {
+    await api.ok('POST', '/collections', ARTICLES);
+    await api.ok('POST', '/objects', { kind: 'view', definition: TITLES });
+    await api.ok('POST', '/objects', { kind: 'materialized_view', definition: LENGTHS });
+    const snapshot = await api.ok<{ objects: { definition: string }[] }>('GET', '/schema/snapshot');
+    const objects = snapshot.objects.map(({ definition, ...each }) => ({
+      ...each,
+      definition: definition.replace('words', 'articles.words'),
+    }));
+    const diff = async () => (await api.ok<{ diff: object }>('POST', '/schema/diff', { ...snapshot, objects })).diff;
+    const scratch = () =>
+      wire
+        .take()
+        .flat(2)
+        .filter((text) => /SAVEPOINT|CREATE VIEW pg_temp/.test(text));
+    wire.take();
+    expect(await diff()).to.deep.equal({ collections: [], fields: [], relations: [] });
+    expect(scratch()).to.have.length.greaterThan(0);
+    expect(await diff()).to.deep.equal({ collections: [], fields: [], relations: [] });
+    expect(scratch()).to.deep.equal([]);
+    await api.sql('ALTER TABLE articles ADD COLUMN by_hand integer');
+    await diff();
+    expect(scratch()).to.have.length.greaterThan(0);
   });
 });

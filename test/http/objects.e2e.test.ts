@@ -148,6 +148,136 @@ describe('views and materialized views', () => {
     expect(await facts()).to.deep.equal(before);
   });
 
+  describe('of a column that gets another type', () => {
+    const ODD = [
+      { kind: 'view', id: 'odd', definition: 'CREATE VIEW odd AS SELECT id, age % 2 AS rest FROM people' },
+      { kind: 'view', id: 'odds', definition: 'CREATE VIEW odds AS SELECT rest % 2 AS rest FROM odd' },
+      {
+        kind: 'materialized_view',
+        id: 'rests',
+        definition: 'CREATE MATERIALIZED VIEW rests AS SELECT age % 3 AS rest FROM people',
+      },
+      {
+        kind: 'materialized_view',
+        id: 'unread',
+        definition: 'CREATE MATERIALIZED VIEW unread AS SELECT age % 4 AS rest FROM people WITH NO DATA',
+      },
+      {
+        kind: 'function',
+        id: 'reset()',
+        definition: 'CREATE FUNCTION reset() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+      },
+      {
+        kind: 'function',
+        id: 'count_odd()',
+        definition:
+          'CREATE FUNCTION count_odd() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(age % 2) FROM people; END',
+      },
+      {
+        kind: 'trigger',
+        id: 'reset on people',
+        definition:
+          'CREATE TRIGGER reset BEFORE UPDATE ON people FOR EACH ROW WHEN (new.age % 2 = 1) EXECUTE FUNCTION reset()',
+      },
+      { kind: 'policy', id: 'odd on people', definition: 'CREATE POLICY odd ON people USING (age % 2 = 1)' },
+      { kind: 'statistics', id: 'odd', definition: 'CREATE STATISTICS odd ON (age % 2) FROM people' },
+      {
+        kind: 'rule',
+        id: 'odd on people',
+        definition: 'CREATE RULE odd AS ON DELETE TO people WHERE old.age % 2 = 1 DO INSTEAD NOTHING',
+      },
+    ];
+    const NOTHING = { collections: [], fields: [], relations: [] };
+
+    interface Snapshot {
+      fields: { collection: string; field: string; type: string; schema: object }[];
+      objects: { kind: string; id: string; definition: string }[];
+    }
+
+    const snapshotNow = () => api.ok<Snapshot>('GET', '/schema/snapshot');
+    const diffTo = (target: object) => api.ok<{ diff: object }>('POST', '/schema/diff', target);
+
+    function withAge(
+      { fields, ...snapshot }: Snapshot,
+      table: string,
+      [type, column]: readonly [string, string],
+    ): Snapshot {
+      const retyped = fields.map((each) =>
+        each.collection === table && each.field === 'age'
+          ? { ...each, type, schema: { ...each.schema, data_type: column } }
+          : each,
+      );
+      return { ...snapshot, fields: retyped };
+    }
+
+    it('keeps the text of all definitions that use it, so that the second diff is empty', async () => {
+      await api.ok('POST', '/collections', {
+        collection: 'people',
+        schema: {
+          extras: {
+            constraints: [{ name: 'small', definition: 'CHECK (age % 1000 = age)' }],
+            indexes: [{ name: 'odd_ages', definition: 'USING btree ((age % 2)) WHERE age % 5 > 0' }],
+          },
+        },
+        fields: [
+          { field: 'age', type: 'integer', interface: 'input', schema: { extras: { default: '(9 % 5)' } } },
+          {
+            field: 'week',
+            type: 'integer',
+            interface: 'input',
+            schema: { data_type: 'integer', generation_expression: 'age % 7' },
+          },
+        ],
+      });
+      for (const object of ODD) await api.ok('POST', '/objects', object);
+      await api.sql('REFRESH MATERIALIZED VIEW unread');
+      await api.sql('REFRESH MATERIALIZED VIEW rests WITH NO DATA');
+      const first = await snapshotNow();
+      for (const [type, column] of [
+        ['bigInteger', 'bigint'],
+        ['integer', 'integer'],
+        ['decimal', 'numeric'],
+        ['bigInteger', 'bigint'],
+        ['integer', 'integer'],
+      ] as const) {
+        const target = withAge(await snapshotNow(), 'people', [type, column]);
+        await api.ok('POST', '/schema/apply', await diffTo(target));
+        expect((await snapshotNow()).objects, column).to.deep.equal(first.objects);
+        expect((await diffTo(target)).diff, column).to.deep.equal(NOTHING);
+        expect(await api.ok('GET', '/schema/drift'), column).to.deep.include({ ok: true });
+      }
+      expect(await snapshotNow()).to.deep.equal(first);
+      const populated = `SELECT relname AS name FROM pg_class WHERE relkind = 'm' AND relispopulated`;
+      expect(await api.sql(populated)).to.deep.equal([{ name: 'unread' }]);
+    });
+
+    it('keeps what someone changed in a view by hand', async () => {
+      await create(NAMES);
+      await api.sql('CREATE OR REPLACE VIEW author_names AS SELECT id, name FROM authors WHERE age > 20');
+      await api.ok('PATCH', '/fields/authors/age', { type: 'bigInteger' });
+      const [printed] = await api.sql<{ text: string }>(`SELECT pg_get_viewdef('author_names') AS text`);
+      expect(printed?.text).to.contain('age > 20');
+      await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'view', id: 'author_names' }] });
+    });
+
+    it('is compared with the new type, not only with the current one', async () => {
+      await api.ok('PATCH', '/fields/authors/age', { type: 'bigInteger' });
+      await create('CREATE VIEW rests AS SELECT age % 2::bigint AS rest FROM authors');
+      await create('CREATE VIEW ids AS SELECT (id) + 1 AS next FROM authors');
+      const now = await snapshotNow();
+      const definitions: Record<string, string> = {
+        rests: 'CREATE VIEW rests AS SELECT age % 2 AS rest FROM authors',
+        ids: 'CREATE VIEW ids AS SELECT id + 1 AS next FROM authors',
+      };
+      const objects = now.objects.map((each) => ({ ...each, definition: definitions[each.id] ?? '' }));
+      expect((await diffTo({ ...now, objects })).diff, 'the same type').to.deep.equal(NOTHING);
+      const target = withAge({ ...now, objects }, 'authors', ['integer', 'integer']);
+      await api.ok('POST', '/schema/apply', await diffTo(target));
+      expect((await diffTo(target)).diff).to.deep.equal(NOTHING);
+      expect(await view('rests')).to.deep.include({ definition: definitions['rests'] });
+    });
+  });
+
   it('rejects deleting a column or a table that a view uses, and names the view', async () => {
     await create(NAMES);
     for (const path of ['/fields/authors/age', '/collections/authors']) {

@@ -20,7 +20,7 @@ import { type Admission, enforcePolicy, unmatchedAcknowledgements } from './enfo
 import { type Batch, finishDone, finishRefused, finishUnchanged, rollback } from './commit.js';
 import { readEarlierAnswer, findAnswer, storeAnswerStatements, isStorable } from './idempotency.js';
 import { countUnmatched, restoresValues, type Projection, runStatements, readUnobstructedScript } from './run-ddl.js';
-import { withRewrittenObjects } from './rewritten-objects.js';
+import { type RewrittenBatch, withRewrittenObjects } from './rewritten-objects.js';
 import { startProof } from './prove.js';
 import {
   NO_DATABASE,
@@ -271,13 +271,21 @@ interface PreparationInput<C> extends DecidedBatch<C> {
   waits: Projection['waits'];
   /** The change requests that the events concern, in their state before the events. */
   changes: ReadonlyMap<string, ChangeRequest>;
+  /** The keys of unchanged objects whose rows are written again. */
+  reprinted?: RewrittenBatch['reprinted'];
   /** The restored values without a row, if the events restore values. */
   losses?: Pick<CompletedChange, 'unmatched'>;
 }
 
-function* metadataOf<C>({ options, begun: { point }, events, after }: PreparationInput<C>): Generator<Parameterised> {
+function* metadataOf<C>({
+  options,
+  begun: { point },
+  events,
+  after,
+  reprinted,
+}: PreparationInput<C>): Generator<Parameterised> {
   yield* metadataStatements(point.state, after, collectionsChanged(events));
-  yield* objectStatements(point.state, after, options.location.schema);
+  yield* objectStatements(point.state, after, options.location.schema, reprinted);
 }
 
 /** Prepares everything of a batch except streamed rows. */
@@ -365,7 +373,7 @@ async function prepareProof<C>(
     waits,
     after: planned,
   }: Pick<PreparationInput<C>, 'options' | 'begun' | 'waits' | 'after'> & { job: Job<C> },
-): Promise<(decided: DecidedBatch<C>) => Promise<RunBatch>> {
+): Promise<(decided: DecidedBatch<C> & Pick<PreparationInput<C>, 'reprinted'>) => Promise<RunBatch>> {
   if (request.proves !== true) return ({ events, after }) => Promise.resolve({ events, after });
   const prove = await startProof(client, options, { state: begun.point.state, after: planned });
   return async (decided) => {
@@ -380,7 +388,7 @@ const planRewriting = async (
   client: pg.ClientBase,
   { location: { schema } }: PipelineOptions,
   { before, events, after, decided: { facts } }: DecidedPlan<unknown>,
-): Promise<Pick<Plan, 'events' | 'after'>> =>
+): Promise<RewrittenBatch> =>
   facts === undefined ? { events, after } : withRewrittenObjects(client, { before, events, after, facts, schema });
 
 type DecidedPlan<C> = Plan<C> & { decided: DecidedBatch<C> };

@@ -9,12 +9,14 @@ import { readObjects } from '../../projector/catalog/managed-objects.js';
 import type { ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { findPrintLocks } from '../../projector/ddl/object-statements.js';
 import { LockedError } from '../../projector/ddl/table-locks.js';
+import { compareWithLog, findEquivalent } from '../../projector/verify/objects.js';
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { fold } from '../../schema/fold/evolve.js';
-import { type LogEvent, isAdopted, isMetaOnly, newObjectEvent } from '../../schema/model/events.js';
-import { objectKey } from '../../schema/model/objects.js';
-import { objectsInOrder } from '../../schema/model/order.js';
-import type { State } from '../../schema/model/state.js';
+import { type LogEvent, type ObjectEvent, isAdopted, isMetaOnly, newObjectEvent } from '../../schema/model/events.js';
+import { type Definition, type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { toLocalObject } from '../../schema/model/object-ids.js';
+import { objectsInOrder, withPartitions } from '../../schema/model/order.js';
+import { type State, tableName } from '../../schema/model/state.js';
 import { findFormerObjects } from '../../schema/transition/objects.js';
 
 interface AffectedObjectsRequest {
@@ -30,13 +32,47 @@ export async function readObjectFacts(
   { state, events, schema }: AffectedObjectsRequest,
 ): Promise<ObjectFacts | undefined> {
   if (state.objects.isEmpty() || !events.some(canAffectObjects)) return undefined;
-  return readObjectsOf(client, state, schema);
+  return whileUnlocked({ state, schema }, async () => {
+    const facts = await readObjects(client, { schema }, objectsInOrder(state));
+    // A batch with a rename creates no unchanged object again.
+    return events.some(renames) ? facts : compareWithLog(client, findUsers(state, events, facts), facts);
+  });
 }
 
+/** Returns the objects that use something that the batch changes, directly or not. The batch may create them again. */
+function findUsers(state: State, events: readonly LogEvent[], facts: ObjectFacts): SchemaObject[] {
+  const changed = new Set(
+    events.flatMap((event) => {
+      if (changesObjects(event)) return toLocalObject(event.subject).id;
+      const { collection } = event;
+      return collection === null ? [] : withPartitions(state, collection).map((each) => tableName(state, each));
+    }),
+  );
+  const usersByName = new Map<string, Set<string>>();
+  for (const [key, { uses }] of facts)
+    for (const { name } of uses) usersByName.set(name, (usersByName.get(name) ?? new Set()).add(key));
+  const users = new Set<string>();
+  // A set also visits names that are added during the iteration.
+  for (const name of changed)
+    for (const key of usersByName.get(name) ?? []) {
+      const user = facts.get(key);
+      users.add(key);
+      if (user !== undefined) changed.add(toLocalObject(user).id);
+    }
+  return objectsInOrder(state).filter(
+    (object) => typeof object.definition === 'string' && users.has(objectKey(object)),
+  );
+}
+
+const renames = ({ type }: LogEvent): boolean => type.endsWith('.renamed');
+
 /** @throws LockedError if another session has locked one of the objects or a table that it reads */
-async function readObjectsOf(client: pg.ClientBase, state: State, schema: string): Promise<ObjectFacts> {
+async function whileUnlocked<T>(
+  { state, schema }: Pick<AffectedObjectsRequest, 'state' | 'schema'>,
+  read: () => Promise<T>,
+): Promise<T> {
   try {
-    return await readObjects(client, { schema }, objectsInOrder(state));
+    return await read();
   } catch (error) {
     throw isLocked(error) ? new LockedError(error, findPrintLocks(state, schema)) : error;
   }
@@ -59,6 +95,13 @@ export interface RewriteInput {
   schema: string;
 }
 
+export interface RewrittenBatch {
+  events: LogEvent[];
+  after: State;
+  /** The keys of objects whose definition in the log stays, but which the server prints in another way. */
+  reprinted?: ReadonlySet<string>;
+}
+
 /**
  * Returns the events of the batch with those about rewritten definitions, which follow the last event that changes the
  * schema, and the state after them. Call it after the statements have run.
@@ -66,9 +109,9 @@ export interface RewriteInput {
 export async function withRewrittenObjects(
   client: pg.ClientBase,
   { before, after, events, facts, schema }: RewriteInput,
-): Promise<{ events: LogEvent[]; after: State }> {
+): Promise<RewrittenBatch> {
   const objects = objectsInOrder(after);
-  const now = await readObjectsOf(client, after, schema);
+  const now = await whileUnlocked({ state: after, schema }, () => readObjects(client, { schema }, objects));
   const former = findFormerObjects(before, after);
   const changed = new Set(
     events.filter(changesObjects).flatMap((event) => {
@@ -77,21 +120,41 @@ export async function withRewrittenObjects(
     }),
   );
   const cause = before.position + 1 + findCause(events);
-  const more = objects.flatMap((object) => {
+  const rewritten = objects.flatMap((object): RewrittenObject[] => {
     const key = objectKey(object);
     const [old, view] = [facts.get(former.get(key) ?? ''), now.get(key)];
-    if (old === undefined || view === undefined || changed.has(key) || old.query === view.query) return [];
-    const patch = [{ op: 'replace' as const, path: '/definition', value: view.definition }];
+    const isSame = old === undefined || view === undefined || changed.has(key) || old.query === view.query;
+    return isSame ? [] : [{ object, definition: view.definition }];
+  });
+  // An object that was created again from the log has casts to new types of columns only in what the server prints.
+  const reprinted = await findReprinted(client, events.some(renames) ? [] : rewritten);
+  const more = rewritten.flatMap(({ object, definition }): ObjectEvent[] => {
+    if (reprinted.has(objectKey(object))) return [];
+    const patch = [{ op: 'replace' as const, path: '/definition', value: definition }];
     return [newObjectEvent('object.updated', object, { patch, caused_by: cause })];
   });
-  if (more.length === 0) return { events: [...events], after };
+  if (more.length === 0) return { events: [...events], after, reprinted };
   const last = events.findLastIndex((event) => changesSchema(event) || changesObjects(event)) + 1;
   const placed = more.map((event, index) => ({ ...event, position: before.position + last + index + 1 }));
-  return { events: [...events.slice(0, last), ...more, ...events.slice(last)], after: fold(placed, after) };
+  return { events: [...events.slice(0, last), ...more, ...events.slice(last)], after: fold(placed, after), reprinted };
+}
+
+interface RewrittenObject {
+  object: SchemaObject;
+  /** The definition that the server prints. */
+  definition: Definition;
+}
+
+/** Returns the keys of the objects whose definition in the log still has the same meaning. */
+async function findReprinted(client: pg.ClientBase, rewritten: readonly RewrittenObject[]): Promise<Set<string>> {
+  const pairs = rewritten.map(
+    ({ object, definition }) => [object.definition, definition, objectKey(object)] as [Definition, Definition, string],
+  );
+  return new Set((await findEquivalent(client, pairs)).map(([, , key]) => key));
 }
 
 /** Returns the index of the first rename, or else of the first event that changes the schema. */
 function findCause(events: readonly LogEvent[]): number {
-  const rename = events.findIndex(({ type }) => type.endsWith('.renamed'));
+  const rename = events.findIndex(renames);
   return rename >= 0 ? rename : Math.max(0, events.findIndex(changesSchema));
 }

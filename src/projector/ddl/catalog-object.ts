@@ -58,6 +58,8 @@ export interface CatalogObject {
   uses: ObjectUse[];
   /** The extension that owns the object. */
   extension: string | null;
+  /** True if the definition in the log has the same meaning. Absent if nothing has compared them. */
+  isAsLogged?: boolean;
 }
 
 /** The managed objects as they are in the database, by `objectKey`. */

@@ -38,6 +38,7 @@ import {
   relationSql,
   restoringStatement,
   sql,
+  withoutDataClause,
 } from './sql.js';
 import { createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
 import type { LockedTable, Statement } from './step.js';
@@ -301,22 +302,24 @@ function creationLock({ object, replaces }: Creation): LockedTable['lock'] | und
 }
 
 /**
- * Returns the statement that creates an object. An object that did not change is created from what the server printed,
- * because names may have changed since then.
+ * Returns the statement that creates an object, from the text in the log. The text that the server printed has casts to
+ * former types of columns (`amount % 2::bigint`). It is used only if someone has changed the object by hand.
  */
 function creationSql(schema: string, { object, known, isChanged, replaces }: Creation): Sql {
   const { schema: place = schema, name: own } = objectNameParts(object);
   const name = qualified(place, own);
-  const definition = isChanged || known === undefined ? object.definition : known.definition;
+  const kept = isChanged ? undefined : known;
+  const definition = kept === undefined ? object.definition : definitionAgain(object, kept);
   const table = tableOf({ ...object, definition });
   if (table !== null)
     return createOnTable(definition, isFreeOnTable(object) ? name : ident(own), relationSql(schema, table));
   if (replaces !== null) return replacingSql(name, object);
-  if (isChanged || known === undefined)
-    return sql`CREATE ${creationWords(object.definition)} ${name}${objectTail(object.definition)}`;
-  const data = known.populated ? sql`` : sql` WITH NO DATA`;
-  return sql`CREATE ${creationWords(known.definition)} ${name}${objectTail(known.definition)}${data}`;
+  const data = kept?.populated === false ? sql` WITH NO DATA` : sql``;
+  return sql`CREATE ${creationWords(definition)} ${name}${objectTail(definition)}${data}`;
 }
+
+const definitionAgain = (object: SchemaObject, { isAsLogged = false, definition }: CatalogObject): Definition =>
+  (isAsLogged ? withoutDataClause(object) : null) ?? definition;
 
 const replacingSql = (name: Sql, { kind, definition }: SchemaObject): Sql =>
   isSequence({ kind })

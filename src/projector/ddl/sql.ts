@@ -185,6 +185,20 @@ export function objectTail(definition: Definition): Sql {
   return `${parsed.tail}\n` as Sql;
 }
 
+/** Returns the definition without WITH [NO] DATA at its end. Null if the clause cannot be removed. */
+export function withoutDataClause({
+  kind,
+  definition,
+}: {
+  kind: ObjectKind;
+  definition: Definition;
+}): Definition | null {
+  if (kind !== 'materialized_view' || typeof definition !== 'string') return definition;
+  const text = definition.replace(/\s+with\s+(?:no\s+)?data\s*;?\s*$/i, '');
+  // The parser rejects a second clause.
+  return typeof parseDefinition(`${text}\nWITH NO DATA`) === 'string' ? null : text;
+}
+
 /** Returns the words between CREATE and the name: `VIEW`, `DOMAIN`. */
 export function creationWords(definition: Definition): Sql {
   const parsed = parseDefinition(definition);

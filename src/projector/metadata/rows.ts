@@ -144,11 +144,19 @@ WHERE o.kind = gone.kind AND o.id = gone.id`;
  * Yields statements that change the rows of objects. They run after the DDL, because the rows contain what the server
  * prints.
  * @param schema the default schema
+ * @param reprinted keys of unchanged objects that the server prints in another way since the DDL
  */
-export function* objectStatements(before: State, after: State, schema: string): Generator<ParameterisedSql> {
-  if (before.objects === after.objects) return;
+export function* objectStatements(
+  before: State,
+  after: State,
+  schema: string,
+  reprinted: ReadonlySet<string> = new Set(),
+): Generator<ParameterisedSql> {
+  if (before.objects === after.objects && reprinted.size === 0) return;
   const removed = objectsInOrder(before).filter((object) => !after.objects.has(objectKey(object)));
-  const changed = [...after.objects].filter(([key, node]) => before.objects.get(key)?.object !== node.object);
+  const changed = [...after.objects].filter(
+    ([key, node]) => reprinted.has(key) || before.objects.get(key)?.object !== node.object,
+  );
   yield* inChunks(
     DELETE_OBJECTS,
     removed.map(({ kind, id }) => ({ kind, id })),

@@ -6,8 +6,19 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { changeProblems } from '../invariants/index.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { type Definition, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
-import { type CollectionNode, type State, getField, getRelation, getObject, contentOf } from '../model/state.js';
+import { objectNameParts } from '../model/object-ids.js';
 import {
+  type CollectionNode,
+  type State,
+  getField,
+  getRelation,
+  getObject,
+  contentOf,
+  hasColumn,
+  tableNameOf,
+} from '../model/state.js';
+import {
+  columnType,
   mergeCollection,
   mergeField,
   mergeRelation,
@@ -19,7 +30,7 @@ import {
 } from '../normal-form/index.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';
 import { type FieldDocument, collectionDocumentOf, fieldDocumentsOf } from '../snapshot/documents.js';
-import { isSameDefinition } from '../sql-text/object-definition.js';
+import { canReplace, isSameDefinition, parseDefinition } from '../sql-text/object-definition.js';
 import { dropCollection, dropDefinitions, dropRelation } from '../transition/cascade.js';
 import { Draft } from '../transition/draft.js';
 import {
@@ -281,10 +292,11 @@ function* readObjects(
 ): Resumable<void> {
   if (objects === undefined) return;
   const sent = new Map<string, SchemaObject>();
+  const equalityAfter = yield* afterChanges({ state, draft, objects }, equality);
   for (const [index, document] of objects.entries()) {
     if (problems.length >= MAX_PROBLEMS) return;
     yield;
-    const read = readObject(state, document, { index, equality });
+    const read = readObject(state, document, { index, equality: equalityAfter });
     if (!read.ok) problems.push(...read.problems);
     else if (sent.has(objectKey(read.value)))
       problems.push(invalidProblem(['objects', index], `${objectLabel(read.value)} occurs more than once in objects`));
@@ -293,6 +305,65 @@ function* readObjects(
   if (mode === 'mirror' && problems.length === 0) removeOthers(state, draft, sent);
   // A trigger that was removed with its table or view may be on the view or table that takes its name.
   for (const object of sent.values()) if (object !== draft.object(object)) draft.putObject(object);
+}
+
+/**
+ * Returns the equality without definitions that use something whose type changes. PostgreSQL compared them with the
+ * current types: `amount % 2` equals `amount % 2::bigint` only while `amount` is a bigint.
+ */
+function* afterChanges(
+  { state, draft, objects }: Pick<ObjectReading, 'state' | 'draft'> & { objects: readonly unknown[] },
+  equality: ObjectEquality,
+): Resumable<ObjectEquality> {
+  const changed = retypedTables(state, draft);
+  for (const document of objects) {
+    yield;
+    const replaced = readReplaced(state, document, equality);
+    if (replaced !== null) changed.add(replaced);
+  }
+  if (changed.size === 0) return equality;
+  const users = new Map<string, Set<string>>();
+  for (const { object } of state.objects.values()) {
+    yield;
+    const { name } = objectNameParts(object);
+    for (const used of namesUsed(object.definition)) users.set(used, (users.get(used) ?? new Set()).add(name));
+  }
+  // A set also visits names that are added during the iteration.
+  for (const used of changed) for (const name of users.get(used) ?? []) changed.add(name);
+  const usesChanged = (definition: Definition): boolean => [...namesUsed(definition)].some((name) => changed.has(name));
+  return { isSame: (existing, definition) => !usesChanged(existing) && equality.isSame(existing, definition) };
+}
+
+/** Returns the name of an object that gets another definition, with possibly other types of its columns or its result. */
+function readReplaced(state: State, document: unknown, { isSame }: ObjectEquality): string | null {
+  if (!isObject(document) || typeof document['definition'] !== 'string') return null;
+  const existing = getObject(state, document as unknown as ObjectName);
+  const { definition } = document;
+  if (existing === undefined || isSameDefinition(existing.definition, definition)) return null;
+  const keeps = isSame(existing.definition, definition) || canReplace(existing.definition, definition);
+  return keeps ? null : objectNameParts(existing).name;
+}
+
+function retypedTables(state: State, draft: Draft): Set<string> {
+  const isRetyped = ({ fields }: CollectionNode, now: CollectionNode | undefined): boolean =>
+    [...fields.values()].some((field) => {
+      const next = now?.fields.get(field.field);
+      return hasColumn(field) && hasColumn(next) && columnType(field.schema) !== columnType(next.schema);
+    });
+  return new Set(
+    [...draft.touched].flatMap((collection) => {
+      const node = state.collections.get(collection);
+      return node !== undefined && isRetyped(node, draft.get(collection)) ? [tableNameOf(node)] : [];
+    }),
+  );
+}
+
+/** Returns the names of the relations, types and functions in a definition, without their schemas. */
+function namesUsed(definition: Definition): ReadonlySet<string> {
+  const parsed = parseDefinition(definition);
+  if (typeof parsed === 'string') return new Set();
+  const { relations, calls, type } = parsed;
+  return new Set([...relations, ...calls, ...(type?.types ?? [])].map(({ name }) => name));
 }
 
 function removeOthers({ objects }: State, draft: Draft, sent: ReadonlyMap<string, SchemaObject>): void {
