@@ -273,6 +273,35 @@ describe('objects outside the default schema', () => {
     expect(data.definition).to.equal('CREATE VIEW named AS SELECT 1 AS one');
   });
 
+  it('keep unmanaged privileges, so a new name and a new definition need two changes', async () => {
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW billing.one AS SELECT 1 AS a' });
+    await api.sql('GRANT SELECT ON billing.one TO pg_monitor');
+    const object = (name: string, column: string) => ({
+      kind: 'view',
+      id: `billing.${name}`,
+      definition: `CREATE VIEW billing.${name} AS SELECT 1 AS ${column}`,
+      comment: null,
+    });
+    const diff = (name: string, column: string) => ({
+      kind: 'view',
+      id: `billing.${name}`,
+      diff: [
+        ...(name === 'one' ? [] : [{ kind: 'E', path: ['id'], lhs: 'billing.one', rhs: `billing.${name}` }]),
+        { kind: 'E', path: ['definition'], lhs: object(name, 'a').definition, rhs: object(name, column).definition },
+      ],
+    });
+    const { hash } = await api.ok<{ hash: string }>(
+      'POST',
+      '/schema/diff',
+      await api.ok<object>('GET', '/schema/snapshot'),
+    );
+    const apply = (item: object) => ({ hash, diff: { ...NOTHING, objects: [item] } });
+    const error = await api.refused({ status: 409, code: 'IN_USE' }, 'POST', '/schema/apply', apply(diff('two', 'b')));
+    expect(error.message).to.include('Apply the renames first');
+    await api.ok('POST', '/schema/apply', apply(diff('one', 'b')));
+    expect(await api.sql('SELECT b FROM billing.one')).to.deep.equal([{ b: 1 }]);
+  });
+
   it('are distinguished from names with a dot in the default schema', async () => {
     await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW "billing.totals" AS SELECT 1 AS one' });
     await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW billing.totals AS SELECT 2 AS two' });

@@ -107,8 +107,9 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   for (const key of affected.keys()) moveEntry(changed.replaced, changed.defined, key);
   const kept = [...affected.keys()].filter((key) => !changed.defined.has(key) && !changed.deleted.has(key));
   const renamed = events.some(({ type }) => type.endsWith('.renamed'));
-  if (renamed && kept.length > 0)
-    return { ...NOTHING, problems: kept.map((key) => createRenameFirstProblem(objectOf(before, key))) };
+  const again = renamed ? [...kept, ...findRestoredWithRename(change, changed)] : [];
+  if (again.length > 0)
+    return { ...NOTHING, problems: again.map((key) => createRenameFirstProblem(objectOf(before, key))) };
   const dropped = new Set([
     ...kept,
     ...changed.deleted.keys(),
@@ -379,6 +380,12 @@ function createStillUsedProblem(
     ...(column !== null && { field: column }),
   };
 }
+
+/** Returns renamed objects that are created again. Their privileges and settings are restored by the former name. */
+const findRestoredWithRename = ({ before, facts, schema }: ObjectChange, { renamed, defined }: ChangedObjects) =>
+  [...renamed.keys()].filter(
+    (key) => defined.has(key) && (withoutManaged(before, facts?.get(key), schema)?.restoring.length ?? 0) > 0,
+  );
 
 /** The id of a function contains its argument types, which would change with the name of the table. */
 function rejectRenamedArguments({ before, events }: ObjectChange, changed: ChangedObjects): Problem[] {
