@@ -79,6 +79,17 @@ describe('collections in several schemas', () => {
     );
   });
 
+  it('deletes tables of one name in both schemas in one change, and restores both', async () => {
+    await api.ok('POST', '/collections', invoices);
+    await api.ok('POST', '/collections', { collection: 'invoices', schema: {}, fields: [KEY] });
+    const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+    const empty = { ...snapshot, collections: [], fields: [], relations: [] };
+    await api.ok('POST', '/schema/apply', await api.ok<object>('POST', '/schema/diff', empty));
+    const { data } = await api.ok<{ data: { position: number }[] }>('GET', '/trash');
+    for (const { position } of data) await api.ok('POST', `/trash/${position}/restore`);
+    expect(await tableNames()).to.deep.equal(['billing.invoices', 'public.invoices']);
+  });
+
   it('rejects a second collection for a table, and a name that exists, with ALREADY_EXISTS', async () => {
     await api.ok('POST', '/collections', invoices);
     const second = { collection: 'bills', schema: { schema: 'billing', name: 'invoices' }, fields: [KEY] };

@@ -46,13 +46,10 @@ export const KEPT_IN = `(e.data ->> 'kept_in'::text)::int`;
 /*
  * Every new PostgreSQL schema invalidates all cached plans of all sessions. Therefore deleted tables share schemas. A
  * table goes to one in which its names and those of its indexes, sequences and types are free. Another schema takes a
- * table that is deleted, created again and deleted again.
+ * table that is deleted, created again and deleted again. A change never moves tables of different schemas to the same one.
  */
 
-/**
- * Number of shared schemas that are created at once. A dry run creates only one; its plan is the same as that of the
- * change.
- */
+/** Number of shared schemas that are created at once. A dry run creates one for each schema of the tables. */
 const SHARED_AT_ONCE = 8;
 
 /** SQL for an array with the names of the table `c`, its indexes and its sequences. */
@@ -70,7 +67,7 @@ const namesOf = (label: string) => `(ARRAY(
 const sharedFor = (label: string, names = namesOf(label)): string => `
 SELECT s.number FROM (SELECT number, ${trashSchemaNameSql(`'s'`)} || number::text AS name FROM pg_catalog.generate_series(1, ${MOST_SHARED}) number) s
   JOIN pg_catalog.pg_namespace n ON n.nspname = s.name
- WHERE n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
+ WHERE ${label && 's.number <> ALL ($4::int[]) AND '}n.nspowner = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
    AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(n.nspacl) a WHERE a.grantee <> n.nspowner)
    AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_schema_privilege(n.oid, 'CREATE')
    AND NOT EXISTS (
@@ -126,7 +123,7 @@ const GLANCE = glanceSql('');
 
 /**
  * The first query for tables outside the default schema. $3 has their collections, whose names the tables get in the
- * trash.
+ * trash, and $4 the shared schemas that tables of other schemas go to.
  */
 const GLANCE_ELSEWHERE = glanceSql(
   'UNION ALL SELECT (($3::text[])[pg_catalog.array_position($2::text[], c.relname::text)])::name',
@@ -193,7 +190,8 @@ interface TrashQuery {
 export async function readTrashFacts(client: pg.ClientBase, query: TrashQuery): Promise<TrashFacts> {
   const facts = await readTrashFactsOfRows(client, query, await readGlanceRows(client, query));
   if (!facts.mayCreateSchemas || [...facts.tables.values()].every(({ keptIn }) => keptIn !== null)) return facts;
-  await client.query(createSharedSchemas(query.isDryRun ? 1 : SHARED_AT_ONCE));
+  const { size } = tablesBySchema(query.state, query.tables, query.schema);
+  await client.query(createSharedSchemas(query.isDryRun ? size : Math.max(size, SHARED_AT_ONCE)));
   return queueTrashFacts(client, query);
 }
 
@@ -207,14 +205,17 @@ export async function queueTrashFacts(
 
 /** Returns the rows of the first query with collection names instead of table names. There is at least one row. */
 async function readGlances(db: Queryable, { schema, state, tables }: Pick<TrashQuery, 'schema' | 'state' | 'tables'>) {
-  const groups = [...tablesBySchema(state, tables, schema)];
+  const all = [...tablesBySchema(state, tables, schema)].sort(
+    ([a], [b]) => Number(b === schema) - Number(a === schema),
+  );
   const allRows: Row[] = [];
-  for (const [place, names] of groups.length === 0 ? [[schema, new Map<string, string>()] as const] : groups) {
+  for (const [place, names] of all.length === 0 ? [[schema, new Map<string, string>()] as const] : all) {
     const values = [place, [...names.keys()]];
+    const taken = allRows.flatMap(({ keptIn }) => keptIn ?? []);
     const { rows } =
       place === schema
         ? await db.query<Row>(GLANCE, values)
-        : await db.query<Row>(GLANCE_ELSEWHERE, [...values, [...names.values()]]);
+        : await db.query<Row>(GLANCE_ELSEWHERE, [...values, [...names.values()], taken]);
     for (const row of rows) allRows.push({ ...row, name: row.name && (names.get(row.name) ?? row.name) });
   }
   return allRows as [Row, ...Row[]];
