@@ -154,7 +154,7 @@ export function createPolicyTest(deps: Pick<HttpDeps, 'pool' | 'plans' | 'store'
       throw new RejectedError([
         invalidProblem([], 'the body must have either diff (with its hash, as returned by /schema/diff) or snapshot'),
       ]);
-    if (diff !== undefined) return diff;
+    if (diff !== undefined) return prefixLocations('diff', inManagedSchemas(diff, schemas));
     const compared = async () => {
       await inManagedSchemas(snapshot, schemas, query);
       const options = { ...query, release, ...(await readEquality(deps, snapshot, state)) };
