@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { SchemaObject } from '../../src/schema/model/objects.js';
 import { readObjectFile, writeObjectFile } from '../../src/schema/sql-text/object-file.js';
+import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { temporaryDirectory } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
@@ -261,6 +262,15 @@ describe('objects outside the default schema', () => {
       ['POST', '/objects', { definition, ...more }] as const;
     await api.refused({ ...invalid, at: 'definition' }, ...create('CREATE VIEW other.one AS SELECT 1 AS one'));
     const grant = { kind: 'privileges' };
+    const { hash } = await api.ok<{ hash: string }>('POST', '/schema/diff', await api.ok('GET', '/schema/snapshot'));
+    const rhs = {
+      kind: 'view',
+      id: 'other.one',
+      definition: 'CREATE VIEW other.one AS SELECT 1 AS one',
+      comment: null,
+    };
+    const entry = { kind: rhs.kind, id: rhs.id, diff: [{ kind: 'N', rhs }] };
+    await api.refused(invalid, 'POST', '/policy/test', { diff: { hash, diff: { ...NOTHING, objects: [entry] } } });
     await api.refused({ ...invalid, at: 'definition' }, ...create('GRANT SELECT ON other.t TO pg_monitor', grant));
     await api.refused(invalid, ...create('GRANT SELECT ON billing.unknown TO pg_monitor', grant));
     const rule = 'CREATE RULE r AS ON DELETE TO billing.invoices DO ALSO DELETE FROM service.service_events';
@@ -302,11 +312,56 @@ describe('objects outside the default schema', () => {
     expect(await api.sql('SELECT b FROM billing.one')).to.deep.equal([{ b: 1 }]);
   });
 
+  it('follow a table that a limited token renames to a name with a dot', async () => {
+    await api.ok('POST', '/collections', MEMBERS);
+    const definition = "CREATE POLICY named ON members USING (name <> '')";
+    await api.ok('POST', '/objects', { kind: 'policy', definition });
+    const { data: admin } = await api.ok<{ data: { id: string } }>('GET', '/users/me');
+    const scope = { collections: ['members', 'billing.*'] };
+    const tokens = `/users/${admin.id}/tokens`;
+    const { data } = await api.ok<{ data: { token: string } }>('POST', tokens, { scope });
+    const rename = { ...json({ to: 'billing.members' }), token: data.token };
+    const { status, text } = await api.client('/collections/members/rename', rename);
+    expect(status, text).to.equal(200);
+    expect((await listed()).map(({ id }) => id)).to.deep.equal(['named on "billing.members"']);
+  });
+
   it('are distinguished from names with a dot in the default schema', async () => {
     await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW "billing.totals" AS SELECT 1 AS one' });
     await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW billing.totals AS SELECT 2 AS two' });
     expect((await listed()).map(({ id }) => id).sort()).to.deep.equal(['"billing.totals"', 'billing.totals']);
     await api.ok('DELETE', pathOf('view', '"billing.totals"'));
     expect(await api.sql('SELECT * FROM billing.totals')).to.deep.equal([{ two: 2 }]);
+  });
+});
+
+describe('objects in the schema public while another schema is the default', () => {
+  const settings = { OBJECTS: 'on', DB_SCHEMAS: 'app,public', SERVICE_SCHEMA: 'service' };
+  const { api } = withService({ settings, each: true });
+
+  const NOTES = { collection: 'public.notes', schema: { schema: 'public' }, fields: [KEY, column('total', 'integer')] };
+  const LOGGED = { collection: 'logged', schema: {}, fields: [KEY, column('total', 'integer')] };
+  const DEFINITIONS: readonly [kind: string, definition: string][] = [
+    ['type', 'CREATE DOMAIN public.positive AS integer CONSTRAINT positive_check CHECK (VALUE > 0)'],
+    ['type', 'CREATE TYPE amount AS (value positive)'],
+    ['function', 'CREATE FUNCTION half(value positive) RETURNS integer LANGUAGE sql AS $$ SELECT value / 2 $$'],
+    ['view', 'CREATE VIEW public.totals AS SELECT id, total FROM public.notes'],
+    ['view', 'CREATE VIEW all_totals AS SELECT id, total FROM totals'],
+    ['rule', 'CREATE RULE keep AS ON DELETE TO logged DO ALSO DELETE FROM notes WHERE notes.id = old.id'],
+  ];
+
+  it('are found by definitions that name them without a schema', async () => {
+    await api.ok('POST', '/collections', NOTES);
+    await api.ok('POST', '/collections', LOGGED);
+    for (const [kind, definition] of DEFINITIONS) await api.ok('POST', '/objects', { kind, definition });
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    const diffTo = async (desired: object) => api.ok<{ diff: object }>('POST', '/schema/diff', desired);
+    expect((await diffTo(snapshot)).diff).to.deep.equal(NOTHING);
+    await api.ok('POST', '/schema/apply', await diffTo(EMPTY(snapshot)));
+    await api.ok('POST', '/schema/apply', await diffTo(snapshot));
+    const { objects } = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    expect(objects).to.have.length(DEFINITIONS.length);
+    const renamed = '/objects/type/public.positive/rename';
+    await api.refused({ status: 409, code: 'IN_USE' }, 'POST', renamed, { to: 'natural' });
   });
 });

@@ -12,7 +12,14 @@ import {
   objectKey,
   objectLabel,
 } from '../../schema/model/objects.js';
-import { objectNameParts, qualifiedId, splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
+import {
+  type QualifiedName,
+  objectNameParts,
+  qualifiedId,
+  searchedNames,
+  splitQualifiedId,
+  toLocalObject,
+} from '../../schema/model/object-ids.js';
 import { collectionsNeeding, needsOfNode, objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import { type CollectionNode, type State, collectionAt, getField, getObject } from '../../schema/model/state.js';
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
@@ -81,25 +88,23 @@ export function parseUses({ kind, id, definition }: SchemaObject, schema: string
   if (kind === 'privileges' && table !== null)
     return [{ catalog: 'pg_class', schema: own, name: splitQualifiedId(table).name, column: null, isRowType: true }];
   if (typeof parsed === 'string') return [];
-  const use = (catalog: ObjectUse['catalog'], place: string | undefined, name: string): ObjectUse => ({
-    catalog,
-    schema: place ?? schema,
-    name,
-    column: null,
-  });
+  const uses = (catalog: ObjectUse['catalog'], used: QualifiedName): ObjectUse[] =>
+    searchedNames(used).map((each) => ({ catalog, schema: each.schema ?? schema, name: each.name, column: null }));
   return [
-    ...parsed.relations.map((each, index) => ({
-      ...use('pg_class', each.schema, each.name),
-      // Changes to columns and keys do not affect a trigger or row security of the table.
-      // They may affect a policy or a rule.
-      isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
-    })),
-    ...[...parsed.relations, ...(parsed.type?.types ?? [])].map((each) => use('pg_type', each.schema, each.name)),
-    ...parsed.calls.flatMap((each) =>
-      (overloads.get(qualifiedId({ ...each, schema: each.schema === schema ? undefined : each.schema })) ?? []).map(
-        (name) => use('pg_proc', each.schema, name),
-      ),
+    ...parsed.relations.flatMap((each, index) =>
+      uses('pg_class', each).map((use) => ({
+        ...use,
+        // Changes to columns and keys do not affect a trigger or row security of the table.
+        // They may affect a policy or a rule.
+        isRowType: index === 0 && parsed.onTable !== null && parsed.policy === null && parsed.rule === null,
+      })),
     ),
+    ...[...parsed.relations, ...(parsed.type?.types ?? [])].flatMap((each) => uses('pg_type', each)),
+    ...parsed.calls.flatMap(searchedNames).flatMap((each) => {
+      const place = each.schema === schema ? undefined : each.schema;
+      const ids = overloads.get(qualifiedId({ ...each, schema: place })) ?? [];
+      return ids.map((name) => ({ catalog: 'pg_proc' as const, schema: each.schema ?? schema, name, column: null }));
+    }),
   ];
 }
 

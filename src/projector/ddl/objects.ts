@@ -17,8 +17,10 @@ import {
   RELATION_KINDS,
 } from '../../schema/model/objects.js';
 import {
+  SEARCHED,
   isRenamedWithTable,
   objectNameParts,
+  qualifiedId,
   splitArgumentTypes,
   splitQualifiedId,
   toLocalObject,
@@ -32,11 +34,12 @@ import {
   getTarget,
   hasColumn,
   hasTableNamed,
+  hasTypeNamed,
   tableIdOf,
 } from '../../schema/model/state.js';
 import { canReplace } from '../../schema/sql-text/object-definition.js';
 import { usersOfType } from '../../schema/sql-text/object-table.js';
-import { quotedQualified } from '../../schema/sql-text/quoted-name.js';
+import { quotedName, quotedQualified } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
 import {
@@ -403,9 +406,12 @@ function rejectRenamedArguments({ before, events }: ObjectChange, changed: Chang
   return objectsInOrder(before).flatMap((object): Problem[] => {
     if (changed.deleted.has(objectKey(object))) return [];
     const types = splitArgumentTypes(objectNameParts(object).argumentTypes ?? '');
-    const name = [...renamed].find((each) =>
-      types.some((type) => type.replace(/\[\]$/, '') === quotedQualified(splitQualifiedId(each))),
-    );
+    const name = [...renamed].find((each) => {
+      const { schema, name: own } = splitQualifiedId(each);
+      const isSearched = schema === SEARCHED && !hasTypeNamed(before, qualifiedId({ schema: undefined, name: own }));
+      const spellings = [quotedQualified({ schema, name: own }), ...(isSearched ? [quotedName(own)] : [])];
+      return types.some((type) => spellings.includes(type.replace(/\[\]$/, '')));
+    });
     if (name === undefined) return [];
     return [
       {

@@ -1,5 +1,5 @@
 /* Problems of names: new names, renames, indexes, and names that PostgreSQL derives. */
-import { qualifiedId } from '../model/object-ids.js';
+import { SEARCHED, qualifiedId } from '../model/object-ids.js';
 import {
   type State,
   isFolder,
@@ -123,9 +123,6 @@ export function locationProblems(state: State, node: CollectionNode, from: State
     }),
   ];
 }
-
-/** Every search path contains this schema, so PostgreSQL omits it from names. */
-const SEARCHED = 'public';
 
 /**
  * Checks a foreign key that is not a relation. It names its table in SQL and also stores the collection, and both must

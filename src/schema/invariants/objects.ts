@@ -19,7 +19,14 @@ import {
   isType,
   objectKey,
 } from '../model/objects.js';
-import { type QualifiedName, objectNameParts, qualifiedId } from '../model/object-ids.js';
+import {
+  type QualifiedName,
+  SEARCHED,
+  objectNameParts,
+  qualifiedId,
+  searchedNames,
+  splitQualifiedId,
+} from '../model/object-ids.js';
 import {
   collectionsNeeding,
   isManagedType,
@@ -135,7 +142,11 @@ function ruleProblems(from: State, to: State, object: SchemaObject): Problem[] {
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
 
-const hasRelation = (state: State, id: string): boolean => hasTableNamed(state, id) || hasView(state, id);
+/** True if a managed table or view has this name in SQL. */
+const hasRelation = (state: State, name: string): boolean =>
+  searchedNames(splitQualifiedId(name))
+    .map(qualifiedId)
+    .some((id) => hasTableNamed(state, id) || hasView(state, id));
 
 /** Checks that tables that need a sequence define it like the object, and that none of their columns owns it. */
 function sequenceProblems(state: State, object: SchemaObject): Problem[] {
@@ -184,9 +195,9 @@ function typeProblems(from: State, to: State, object: SchemaObject): Problem[] {
 }
 
 const isKnownType = ({ objects }: State, { schema, name }: QualifiedName): boolean =>
-  ((schema === undefined || schema === 'public') && extensionsWith('types', name).length > 0) ||
+  ((schema === undefined || schema === SEARCHED) && extensionsWith('types', name).length > 0) ||
   (schema === undefined && OWN_NAMES.types.has(name)) ||
-  objects.has(objectKey({ kind: 'type', id: qualifiedId({ schema, name }) }));
+  searchedNames({ schema, name }).some((each) => objects.has(objectKey({ kind: 'type', id: qualifiedId(each) })));
 
 /**
  * Checks that no other object has the name. The kinds of one PostgreSQL catalog share a namespace, and views and

@@ -42,6 +42,13 @@ export function splitQualifiedId(id: string): QualifiedName {
   return { schema: undefined, name: QUOTED_DOT.test(id) ? unquote(id) : id };
 }
 
+/** Every search path contains this schema, so PostgreSQL omits it from names. */
+export const SEARCHED = 'public';
+
+/** Returns what a name in SQL can mean, in the order in which PostgreSQL searches. */
+export const searchedNames = (name: QualifiedName): QualifiedName[] =>
+  name.schema === undefined ? [name, { ...name, schema: SEARCHED }] : [name];
+
 /**
  * Returns the id of a function, procedure or aggregate. The name is quoted unless it is plain. Keywords do not matter, because
  * they depend on the server.

@@ -349,6 +349,10 @@ export function collectionOfTable(state: State, table: string): string | undefin
 /** True if a managed table has the id. */
 export const hasTableNamed = (state: State, table: string): boolean => collectionOfTable(state, table) !== undefined;
 
+/** True if a managed table or view, whose row type has its name, or a managed type has the id. */
+export const hasTypeNamed = (state: State, id: string): boolean =>
+  hasTableNamed(state, id) || hasView(state, id) || getObject(state, { kind: 'type', id }) !== undefined;
+
 /** Returns how the ids of objects name the table of a collection. */
 export const tableIdOf = ({ collection, schema }: Pick<Collection, 'collection' | 'schema'>): string =>
   qualifiedId({ schema: schema?.schema, name: schema?.name ?? collection });

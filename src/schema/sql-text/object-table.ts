@@ -1,7 +1,21 @@
 /* Finds the tables of objects. The id of a trigger contains its table. Only the definition of a statistics object does. */
 import { type ObjectName, type PrivilegesTarget, type SchemaObject, isFreeOnTable } from '../model/objects.js';
-import { type QualifiedName, objectNameParts, qualifiedId } from '../model/object-ids.js';
-import { type ObjectNode, type State, collectionOfTable, createIndexedLookup, getObject } from '../model/state.js';
+import {
+  type QualifiedName,
+  SEARCHED,
+  objectNameParts,
+  qualifiedId,
+  searchedNames,
+  splitQualifiedId,
+} from '../model/object-ids.js';
+import {
+  type ObjectNode,
+  type State,
+  collectionAt,
+  collectionOfTable,
+  createIndexedLookup,
+  getObject,
+} from '../model/state.js';
 import { parseTypeText } from './expression.js';
 import { parseDefinition } from './object-definition.js';
 import { areOnlyOf } from './table-options.js';
@@ -54,8 +68,17 @@ export function collectionsOfObject(state: State, object: ObjectName): (string |
   const definition = object.kind === 'rule' ? getObject(state, object)?.definition : undefined;
   const parsed = definition === undefined ? '' : parseDefinition(definition);
   if (typeof parsed === 'string') return own === undefined ? [] : [own];
-  return [own ?? null, ...(parsed.rule?.relations ?? []).map((name) => collectionOfTable(state, name) ?? null)];
+  return [
+    own ?? null,
+    ...(parsed.rule?.relations ?? []).map((name) => searchedCollection(state, splitQualifiedId(name)) ?? null),
+  ];
 }
+
+/** Returns the collection of a table that SQL names. */
+export const searchedCollection = (state: State, name: QualifiedName): string | undefined =>
+  searchedNames(name)
+    .map((each) => collectionAt(state, each.schema, each.name))
+    .find((each) => each !== undefined);
 
 /** Returns the columns with a type or an array of it, and the collections that define a domain over it. */
 export function usersOfType(
@@ -63,8 +86,7 @@ export function usersOfType(
   { schema, name }: QualifiedName,
 ): UserOfType[] {
   const joined = schema === undefined ? name : `${schema}.${name}`;
-  // PostgreSQL omits the schema public, which every search path contains.
-  const isNamed = (text: string): boolean => text === joined || (schema === 'public' && text === name);
+  const isNamed = (text: string): boolean => text === joined || (schema === SEARCHED && text === name);
   const isType = (text: string): boolean => text.includes(name) && isNamed(parseTypeText(text)?.name ?? '');
   return [...collections.values()].flatMap(({ collection: { collection, schema }, fields }) => {
     const columns = [...fields.values()].filter((each) => each.schema !== null && isType(each.schema.data_type));

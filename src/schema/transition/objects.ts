@@ -22,7 +22,7 @@ import {
   RELATION_KINDS,
   objectLabel,
 } from '../model/objects.js';
-import { idOnTarget, idOnTable, objectNameParts, qualifiedId, routineId } from '../model/object-ids.js';
+import { idOnTarget, idOnTable, objectNameParts, qualifiedId, routineId, searchedNames } from '../model/object-ids.js';
 import { objectsInOrder, sortNeededFirst } from '../model/order.js';
 import { findLostPrivileges, selectColumns, privilegesIn } from '../model/privileges.js';
 import {
@@ -30,7 +30,6 @@ import {
   NEW_IDENTITY,
   byName,
   getObject,
-  collectionAt,
   getTarget,
   hasTable,
   hasTableNamed,
@@ -39,7 +38,13 @@ import {
   tableIdOf,
 } from '../model/state.js';
 import { renamedDefinition, type ParsedDefinition, parseDefinition } from '../sql-text/object-definition.js';
-import { isDroppedWithColumns, objectsOn, privilegesOn, tableOf } from '../sql-text/object-table.js';
+import {
+  isDroppedWithColumns,
+  objectsOn,
+  privilegesOn,
+  searchedCollection,
+  tableOf,
+} from '../sql-text/object-table.js';
 
 interface ObjectTransition {
   /** Deletions and renames. They come first, because they release names. Types follow, because tables may use them. */
@@ -161,7 +166,10 @@ function isCause(cause: NewEvent, event: ObjectEvent, before: State): boolean {
   if (!hasTable(before, cause.collection ?? '')) return false;
   if (event.type === 'object.deleted') return cause.type === 'collection.deleted';
   if (cause.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
-  return event.data.to === idOnTable(subject.kind, objectNameParts(subject).name, cause.data.to);
+  return (
+    event.data.to ===
+    idOnTable(subject.kind, objectNameParts(subject).name, qualifiedId({ schema: undefined, name: cause.data.to }))
+  );
 }
 
 /** True for a table that comes from the trash, with or without its rows. */
@@ -258,7 +266,7 @@ function typesInOrder(state: State): SchemaObject[] {
 
 function typesUsedBy(type: SchemaObject | undefined): string[] {
   const parsed = type === undefined ? '' : parseDefinition(type.definition);
-  return typeof parsed === 'string' ? [] : (parsed.type?.types ?? []).map(qualifiedId);
+  return typeof parsed === 'string' ? [] : (parsed.type?.types ?? []).flatMap(searchedNames).map(qualifiedId);
 }
 
 /** Orders deletions and renames so that each new name is free. */
@@ -324,16 +332,28 @@ export function findRestoredObjects(objects: readonly SchemaObject[], table: Del
 function findObstacle({ calls, trigger, relations }: ParsedDefinition, table: DeletedTable): string | undefined {
   const { state, past, names, isThere, explainMissing } = table;
   const [called, inCondition] = trigger === null ? [undefined, calls] : [calls[0], calls.slice(1)];
-  const id = routineId(called?.name ?? '', '', called?.schema);
-  const key = objectKey({ kind: 'function', id });
-  if (past.objects.has(key) && !state.objects.has(key)) return `function ${JSON.stringify(id)} no longer exists`;
-  const missing = inCondition.find((call) => hasFunction(past, call) && !hasFunction(state, call));
+  const ids = searchedNames(called ?? { schema: undefined, name: '' }).map((each) =>
+    routineId(each.name, '', each.schema),
+  );
+  const id = ids.find((each) => past.objects.has(objectKey({ kind: 'function', id: each })));
+  if (id !== undefined && !state.objects.has(objectKey({ kind: 'function', id })))
+    return `function ${JSON.stringify(id)} no longer exists`;
+  const missing = inCondition
+    .flatMap((call) => searchedNames(call).find((each) => hasFunction(past, each)) ?? [])
+    .find((call) => !hasFunction(state, call));
   if (missing !== undefined) return `function ${JSON.stringify(missing.name)} no longer exists`;
   const isUnchanged = (name: string): boolean => (name === names.former ? name === names.now : isThere(name));
   // The first relation is the table itself.
-  const others = relations.slice(1).flatMap((relation) => collectionAt(past, relation.schema, relation.name) ?? []);
+  const others = relations.slice(1).flatMap((relation) => searchedCollection(past, relation) ?? []);
   const other = others.find((name) => !isUnchanged(name));
   if (other !== undefined) return explainMissing(other);
-  const view = relations.map(qualifiedId).find((id) => hasView(past, id) && !hasView(state, id));
+  const view = relations
+    .flatMap(
+      (relation) =>
+        searchedNames(relation)
+          .map(qualifiedId)
+          .find((each) => hasView(past, each)) ?? [],
+    )
+    .find((each) => !hasView(state, each));
   return view && `view ${JSON.stringify(view)} no longer exists`;
 }

@@ -16,6 +16,7 @@ import {
   isRevokedFromPublic,
   objectNameParts,
   qualifiedId,
+  searchedNames,
   splitQualifiedId,
 } from '../../model/object-ids.js';
 import { findLostPrivileges, heldPrivileges, privilegeWords, privilegesIn } from '../../model/privileges.js';
@@ -358,9 +359,10 @@ function findBypassedTables(state: State, view: SchemaObject): string[] {
   const parsed = isRelation(view) ? parseDefinition(view.definition) : '';
   if (typeof parsed === 'string' || parsed.options.split(',').includes('security_invoker=true')) return [];
   return parsed.relations
-    .map(({ schema, name }) =>
-      qualifiedId({ schema: schema !== undefined && hasTableAt(state, schema, name) ? schema : undefined, name }),
-    )
+    .map(({ schema, name }) => {
+      const found = searchedNames({ schema, name }).find((each) => hasTableAt(state, each.schema, each.name));
+      return qualifiedId(found ?? { schema: undefined, name });
+    })
     .filter((table) => hasRowSecurity(state, table));
 }
 
