@@ -279,6 +279,8 @@ export interface Schemas {
     preview_url?: string | null;
     versioning?: boolean;
     system?: false };
+  CollectionRename: { to: string;
+    /** Moves the table. `schema` is a schema of DB_SCHEMAS, by default the first. */ schema?: { schema?: string; name?: string } };
   CollectionRenamedEvent: LoggedEvent & {
     type: 'collection.renamed';
     data: { to: string; touches?: (string)[]; patches?: ({ collection: string; field?: string; relation?: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] })[]; adopted?: boolean } };
@@ -957,11 +959,11 @@ export interface Operations {
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
   }>;
-  /** Rename a collection. It keeps its items, fields and relations. */ renameCollection: Operation<{
+  /** Rename a collection, or move its table. It keeps its items, fields and relations. */ renameCollection: Operation<{
     params: { /** The name of a collection. */ id: string };
     query: { /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('collection' | 'meta' | 'schema')[] | undefined; id?: string | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit from this is applied directly. */ online?: boolean | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Acknowledge' | 'X-Reason'>;
-    body: Schemas['Rename'];
+    body: Schemas['CollectionRename'];
     answer: { status: 200; headers: Headers; body: { data: Schemas['Collection']; warnings?: (Schemas['Finding'])[] } };
     planned: { status: 200; headers: Headers; body: Schemas['Plan'] };
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };

@@ -284,6 +284,7 @@ function addOtherSchemas(
 ): void {
   const { schema } = document;
   addOtherSchemaOfDefinition(document, at, { schemas, problems });
+  addOtherSchemaOfEntry(document, at, { schemas, problems });
   if (!isObject(schema)) return;
   for (const member of members) {
     const name = schema[member];
@@ -292,6 +293,21 @@ function addOtherSchemas(
     else if (!schemas.includes(name))
       problems.push(invalidProblem([...at(), 'schema', member], notManaged(member, schemas)));
   }
+}
+
+/** Checks the schema in an entry of a diff that moves a table. Such an entry never names the default schema. */
+function addOtherSchemaOfEntry(
+  { path, rhs }: Record<string, unknown>,
+  at: () => Path,
+  { schemas, problems }: Pick<OtherSchemas, 'schemas' | 'problems'>,
+): void {
+  if (!Array.isArray(path) || path.length !== 2 || path[0] !== 'schema' || path[1] !== 'schema') return;
+  if (typeof rhs !== 'string' || schemas.slice(1).includes(rhs)) return;
+  const message =
+    rhs === schemas[0]
+      ? `rhs must not be ${JSON.stringify(rhs)}, the default schema: an entry of kind D moves a table there`
+      : notManaged('rhs', schemas.slice(1));
+  problems.push(invalidProblem([...at(), 'rhs'], message));
 }
 
 const notManaged = (member: string, schemas: readonly string[]): string =>

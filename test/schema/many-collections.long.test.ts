@@ -72,7 +72,7 @@ describe('a schema of 1,200 collections', () => {
 
   it('is renamed in steps', () => {
     const collections = new Map(names.map((name) => [name, `other_${name}`]));
-    const renames: Renames = { collections, fields: new Map() };
+    const renames: Renames = { ...NO_RENAMES, collections };
     runToEnd(withRenames(state, NO_RENAMES));
     expect(stepsOf(withRenames(state, renames)), 'the state by them').to.be.at.least(COUNT / 20);
     expect(stepsOf(renameEvents(state, renames)), 'the events').to.be.at.least(COUNT);
@@ -80,7 +80,7 @@ describe('a schema of 1,200 collections', () => {
     const detected = renamesBetween(state, renamed, [...names, ...collections.values()]);
     expect(detected.collections).to.deep.equal(collections);
     const fields = new Map(names.map((name) => [name, new Map([['name', 'other']])]));
-    const ofFields: Renames = { collections: new Map(), fields };
+    const ofFields: Renames = { ...NO_RENAMES, fields };
     expect(stepsOf(withRenames(state, ofFields)), 'of fields').to.be.at.least(COUNT);
     expect(stepsOf(renameEvents(state, ofFields)), 'the events of fields').to.be.at.least(COUNT);
   });

@@ -166,17 +166,12 @@ export function describePlan({ events, statements, warnings, accepted, errors = 
   return lines.join('\n');
 }
 
-/** `articles posts` renames a collection, `posts.title headline` a field. */
+/** `articles posts` renames a collection, `posts.title headline` a field, `--schema` moves the table of a collection. */
 export async function rename(invocation: Invocation): Promise<ExitCode> {
   const { positionals, terminal, values } = invocation;
   const [from = '', to = ''] = positionals;
-  const headers = changeHeaders(invocation);
   const location = parseObjectName(from);
-  const { collection, field } = location;
-  const sent = { body: { to }, headers };
-  const answer = await (field === undefined
-    ? requestText(invocation, 'renameCollection', { params: { id: collection }, ...sent })
-    : requestText(invocation, 'renameField', { params: { collection, field }, ...sent }));
+  const answer = await requestRename(invocation, location, to);
   if (isSet(values, 'json')) {
     terminal.print(answer.trimEnd());
     return 0;
@@ -186,4 +181,20 @@ export async function rename(invocation: Invocation): Promise<ExitCode> {
   terminal.print(`${locationText(location)} is now ${locationText(now)}.`);
   for (const warning of warnings) terminal.note(`! ${describeWarning(warning)}`);
   return 0;
+}
+
+function requestRename(
+  invocation: Invocation,
+  { collection, field }: ReturnType<typeof parseObjectName>,
+  to: string,
+): Promise<string> {
+  const headers = changeHeaders(invocation);
+  const schema = text(invocation.values, 'schema');
+  if (field === undefined) {
+    const body = { to, ...(schema !== undefined && { schema: { schema } }) };
+    return requestText(invocation, 'renameCollection', { params: { id: collection }, body, headers });
+  }
+  if (schema !== undefined)
+    throw new UsageError('--schema moves the table of a collection, and a field has no table: name a collection.');
+  return requestText(invocation, 'renameField', { params: { collection, field }, body: { to }, headers });
 }

@@ -319,11 +319,13 @@ It shows the plan first. In a terminal it asks before it starts, and before any 
     .summary('rename a collection or a field')
     .description(
       `Renames a collection ("dps rename articles posts") or a field ("dps rename posts.title headline").
+With --schema, the table of the collection moves to another schema ("dps rename invoices billing.invoices --schema billing").
 
 Rows do not change. References in the schema are renamed too. The output lists references that cannot be renamed.`,
     )
     .argument('<place>', 'a collection, or a field as collection.field')
     .argument('<name>', 'its new name')
+    .option('--schema <name>', 'moves the table to this schema of DB_SCHEMAS')
     .addOption(acknowledge())
     .addOption(reason());
   effect(onService(rename), async () => (await import('../commands/apply.js')).rename);

@@ -1,6 +1,16 @@
 /** Builds the events that record in the log what the database contains. */
 import type pg from 'pg';
-import { isFolder, extrasOf, type CollectionNode, byName, partitionsOf, type State } from '../../schema/model/state.js';
+import {
+  isFolder,
+  extrasOf,
+  type CollectionNode,
+  byName,
+  partitionsOf,
+  type State,
+  type StoredLocation,
+  storedLocation,
+} from '../../schema/model/state.js';
+import { jsonEqual } from '../../kernel/json.js';
 import { runYielding } from '../../kernel/event-loop.js';
 import { runToEnd } from '../../kernel/resumable.js';
 import {
@@ -22,7 +32,7 @@ import { type Difference, verifyCatalog } from '../../projector/verify/index.js'
 import { renamedTables, renamedColumns } from './renames.js';
 import { convertDriftedTable, type Finding, inspectDrift, withNeeds } from './find.js';
 import { SQLSTATE, isLocked, sqlState } from '../../postgres/errors.js';
-import { type Renames, withRenames } from '../../schema/transition/renames.js';
+import { type Renames, isNone, withRenames } from '../../schema/transition/renames.js';
 import type { LockedTable } from '../../projector/ddl/step.js';
 import { LockedError, lockTables } from '../../projector/ddl/table-locks.js';
 
@@ -70,20 +80,15 @@ async function inspectRenamed(
 ): Promise<LockedDrift> {
   const finding = await inspectDrift(client, state, managed);
   const renames = renamesOf(finding, request);
-  if (renames.collections.size === 0 && renames.fields.size === 0) return { renames, finding, request };
+  if (isNone(renames)) return { renames, finding, request };
   const { state: base } = await runYielding(withRenames(state, renames));
   return { renames, finding: await inspectDrift(client, base, managed), request: requestAfter(request, renames) };
 }
 
 /** Returns the renames that the request covers completely and that the log can record. */
-function renamesOf({ state, tables, drifted, renamed }: Finding, request: AcceptRequest): Renames {
-  const collections = new Map<string, string>();
+function renamesOf(finding: Finding, request: AcceptRequest): Renames {
+  const { state, tables, drifted } = finding;
   const fields = new Map<string, ReadonlyMap<string, string>>();
-  for (const [from, table] of renamed) {
-    if (!request.takes(from, undefined) || refusalOf({ table }) !== null) continue;
-    // The log cannot remove a table while the table has partitions.
-    if (partitionsOf(state, from).size === 0) collections.set(from, table.name);
-  }
   for (const name of drifted.keys()) {
     const node = state.collections.get(name) as CollectionNode;
     const table = tables.get(name);
@@ -91,8 +96,26 @@ function renamesOf({ state, tables, drifted, renamed }: Finding, request: Accept
     const names = fieldNames(node, table, (field) => request.takes(name, field));
     if (names.size > 0) fields.set(name, names);
   }
-  return { collections, fields };
+  return { ...tableRenames(finding, request), fields };
 }
+
+function tableRenames({ state, renamed }: Finding, request: AcceptRequest): Omit<Renames, 'fields'> {
+  const collections = new Map<string, string>();
+  const locations = new Map<string, StoredLocation>();
+  for (const [from, table] of renamed) {
+    if (!request.takes(from, undefined) || refusalOf({ table }) !== null) continue;
+    // The log cannot remove a table while the table has partitions.
+    if (partitionsOf(state, from).size > 0) continue;
+    collections.set(from, table.name);
+    const { collection } = state.collections.get(from) as CollectionNode;
+    const location = locationOf(table);
+    if (!jsonEqual(location, storedLocation(collection))) locations.set(table.name, location);
+  }
+  return { collections, locations };
+}
+
+const locationOf = ({ schema, table }: CatalogTable): StoredLocation =>
+  schema === undefined ? {} : { schema, name: table };
 
 function fieldNames(node: CollectionNode, table: CatalogTable, takes: (field: string) => boolean) {
   const names = new Map<string, string>();

@@ -29,8 +29,8 @@ import { readCatalog } from '../../projector/catalog/read.js';
 import { ident, join, qualified, sql, tableIn } from '../../projector/ddl/sql.js';
 import { type Difference, verifyCatalog } from '../../projector/verify/index.js';
 import { OWNER, findOtherOwners } from '../../projector/verify/properties.js';
-import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
-import { renamedColumns, renamedTables, withNames } from './renames.js';
+import { isObject } from '../../kernel/json.js';
+import { isConsequence, renamedColumns, renamedTables, withNames } from './renames.js';
 import { listTableParts, conflictingObjects, partOf, findObjectDrift } from './objects.js';
 import type {
   Drift,
@@ -43,7 +43,6 @@ import type {
 } from './model.js';
 import { readTableFacts } from '../../projector/online/steps.js';
 import { repairOf, repairOfAll, planForDifferent, planForMissing } from './repair-plan.js';
-import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { DatabaseObject } from '../../projector/ddl/step.js';
 import { readDescendants } from '../../projector/catalog/deletion-facts.js';
 
@@ -102,33 +101,6 @@ function isOwned(
   const owner = sequences.get(keyOf(object))?.owner;
   return need?.kind === 'sequence' && owner?.table === collection && owner.column === need.owned_by;
 }
-
-/* Ignore consequences of a rename. Objects that reference the table show its new name, which is not a separate
-   difference. */
-
-/** @param renamed the existing tables, by their previous names */
-export function isConsequence({ expected, found }: Difference, renamed: ReadonlyMap<string, CatalogTable>): boolean {
-  if (!isObject(expected) || !isObject(found)) return false;
-  for (const [was, { name }] of renamed) {
-    if (jsonEqual(expected, withName(found, name, was))) return true;
-  }
-  return false;
-}
-
-type Shape = { [member: string]: Json };
-
-/** Returns the shape of a foreign key or partition with the previous name of the table. */
-function withName(shape: Shape, name: string, was: string): Shape {
-  const { references, table, definition } = shape;
-  const former: Shape = { ...shape };
-  if (isObject(references) && references['table'] === name) former['references'] = { ...references, table: was };
-  if (table === name) former['table'] = was;
-  if (typeof definition === 'string') former['definition'] = definition.replace(target(name), () => target(was));
-  return former;
-}
-
-/** Returns the beginning of a reference to the table, in the spelling of pg_get_constraintdef. */
-const target = (name: string): string => ` REFERENCES ${quotedName(name)}(`;
 
 /** The managed schemas. */
 export interface ManagedSchemas {
@@ -300,7 +272,7 @@ function* driftedTables(
   const drifted = new Map<string, Difference[]>();
   for (const each of yield* sortInSteps(differences, (a, b) => byName(a.collection, b.collection))) {
     yield;
-    if (isConsequence(each, renamed)) continue;
+    if (isConsequence(each, { state, renamed })) continue;
     const group = drifted.get(each.collection);
     if (group === undefined) drifted.set(each.collection, [each]);
     else group.push(each);

@@ -1,9 +1,12 @@
 /* Guesses which tables and columns were renamed by hand, by comparing missing objects with extra ones. */
+import { type Json, isObject, jsonEqual } from '../../kernel/json.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { columnType } from '../../schema/normal-form/index.js';
-import { type ColumnField, hasColumn, type CollectionNode, byName } from '../../schema/model/state.js';
+import { type ColumnField, type State, hasColumn, type CollectionNode, byName } from '../../schema/model/state.js';
 import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
 import { objectNames } from '../../projector/ddl/column.js';
+import type { Difference } from '../../projector/verify/index.js';
+import { asWritten, writeName } from '../../schema/sql-text/renamed-text.js';
 
 /**
  * Finds for each missing collection the table to which it was renamed: the only one with exactly its columns and names
@@ -85,3 +88,37 @@ export function withNames(table: CatalogTable, renamed: ReadonlyMap<string, Cata
     indexes: table.indexes.map((each) => ({ ...each, columns: each.columns.map(toFormerName) })),
   };
 }
+
+/* Ignore consequences of a rename. Objects that reference the table show its new name, which is not a separate
+   difference. */
+
+/** @param renamed the existing tables, by the previous names of their collections in the state */
+export function isConsequence(
+  { expected, found }: Difference,
+  { state, renamed }: { state: Pick<State, 'collections'>; renamed: ReadonlyMap<string, CatalogTable> },
+): boolean {
+  if (!isObject(expected) || !isObject(found)) return false;
+  for (const [was, table] of renamed) {
+    const { schema, name = was } = state.collections.get(was)?.collection.schema ?? {};
+    const former = withName(found, { now: table.name, was });
+    if (typeof found['definition'] === 'string')
+      former['definition'] = found['definition'].replace(target(table.schema, table.table), () => target(schema, name));
+    if (jsonEqual(expected, former)) return true;
+  }
+  return false;
+}
+
+type Shape = { [member: string]: Json };
+
+/** Returns the shape of a foreign key or partition with the previous name of the collection. */
+function withName(shape: Shape, { now, was }: Record<'now' | 'was', string>): Shape {
+  const { references, table } = shape;
+  const former: Shape = { ...shape };
+  if (isObject(references) && references['table'] === now) former['references'] = { ...references, table: was };
+  if (table === now) former['table'] = was;
+  return former;
+}
+
+/** Returns the beginning of a reference to the table, in the spelling of pg_get_constraintdef. */
+const target = (schema: string | undefined, name: string): string =>
+  ` REFERENCES ${writeName(asWritten(schema, name))}(`;

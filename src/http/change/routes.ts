@@ -134,7 +134,8 @@ export function renameRoute<N extends Name, Query>(
     collections: 'judged',
     changes: true,
     body: withoutParsing(body),
-    async handle(call) {
+    async handle(submitted) {
+      const call = { ...submitted, body: await inManagedSchemas(submitted.body, deps.config.schemas) };
       const command = await commandOf(name, input(call));
       // An error about a name would reveal if a collection has this name.
       if (name === 'rename-collection')

@@ -201,9 +201,9 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     renameRoute(deps, {
       path: `${ONE}/rename`,
       operationId: 'renameCollection',
-      summary: 'Rename a collection. It keeps its items, fields and relations',
+      summary: 'Rename a collection, or move its table. It keeps its items, fields and relations',
       query: changeQuery,
-      body: jsonBody(taken.rename),
+      body: jsonBody(taken.collectionRename),
       answers: { 200: shown.renamedCollection },
       name: 'rename-collection',
       input: (call) => ({ collection: idOf(call), body: call.body }),

@@ -71,7 +71,10 @@ const nameIn = (state: State, field: ColumnField): string =>
 /** A sequence without a custom name gets PostgreSQL's default name, if that is free. */
 export function renameIdentitySequence(change: Change, old: ColumnField, now: ColumnField): Step[] {
   if (!remainsIdentity(old, now)) return [];
-  const [former, name] = [nameIn(change.before, old), nameIn(change.after, now)];
+  const [former, name] = [
+    identitySequenceNameOf(change.formerTable ?? tableName(change.before, old.collection), old),
+    nameIn(change.after, now),
+  ];
   if (former === name) return [];
   const renaming = sql`EXECUTE pg_catalog.format('ALTER SEQUENCE %s RENAME TO %I', altered, ${literal(name)});`;
   const isFree = sql`pg_catalog.to_regclass(${literal(qualified(locationIn(change, change.event.collection).schema, name))}) IS NULL`;

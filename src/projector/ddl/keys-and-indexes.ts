@@ -62,6 +62,14 @@ export function renameOwnIndex(change: Change, [from, to]: [string, string], sum
   return step(block(body), summary, costs(change, to));
 }
 
+/** Checks that no other object has the name of the field's index, whose build may still be pending. */
+export function checkIndexName(change: Change, field: ColumnField): Step {
+  const name = indexNameOf(nameOfTable(change), field);
+  const body = sql`BEGIN IF ${relation(change, name)} IS NOT NULL AND NOT ${isOwn(change, name)} THEN ${refuseTaken(name)}; END IF; END`;
+  const summary = `check the name of the index on ${label(field)}`;
+  return step(block(body), summary, { object: partOf(change.event.collection, 'index', name), lock: 'none' });
+}
+
 /**
  * Checks that the name of a deferred index is free, because after the commit it is too late to reject a name that is in
  * use. The column may have an invalid index of an abandoned build, which the builder has yet to remove.

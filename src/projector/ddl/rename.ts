@@ -7,16 +7,22 @@ import { primaryKeyNameOf, indexNameOf, notNullNameOf, uniqueNameOf } from '../.
 import { parentOf } from '../../schema/model/order.js';
 import {
   type ColumnField,
+  type State,
+  type StoredLocation,
+  collectionAt,
+  extrasOf,
   hasColumn,
   type CollectionNode,
   isFolder,
+  storedLocation,
   tableName,
   tableNameOf,
+  withLocation,
 } from '../../schema/model/state.js';
 import { type Change, fieldNameOf, type Step, step, tableObject } from './step.js';
 import { hasForeignKey, primaryKeyColumns } from './create-table.js';
 import { renameIdentitySequence } from './identity-sequence.js';
-import { renamePrimaryKey, renameOwnIndex, label, tableOf } from './keys-and-indexes.js';
+import { checkIndexName, renamePrimaryKey, renameOwnIndex, label, tableOf } from './keys-and-indexes.js';
 import { renameForeignKey } from './relation.js';
 import { ident, sql, join, literal, tableOfNode } from './sql.js';
 import { isIdentity } from '../../schema/model/extras.js';
@@ -47,7 +53,8 @@ function renameMarkedKey(change: Change, old: ColumnField, now: ColumnField): St
 }
 
 /** The name of the field's table before the change. */
-const tableBefore = ({ before }: Change, { collection }: ColumnField): string => tableName(before, collection);
+const tableBefore = ({ before, formerTable }: Change, { collection }: ColumnField): string =>
+  formerTable ?? tableName(before, collection);
 
 const tableAfter = ({ after }: Change, { collection }: ColumnField): string => tableName(after, collection);
 
@@ -116,31 +123,88 @@ function changeIdentity(change: Change, old: ColumnField, now: ColumnField): Ste
   return [step(text, `change whether ${label(now)} accepts explicit values`, costs)];
 }
 
-/**
- * Renames the table, which has its own name outside the default schema. There is no step for a folder. PostgreSQL
- * itself updates the foreign keys of other tables.
- */
+/** Renames the table, moves it to another schema, or both. There is no step for a folder. */
 export function planCollectionRenamed(change: Change<'collection.renamed'>): Step[] {
-  const { event, before, after, schema } = change;
+  const { event, before, after } = change;
   const { to } = event.data;
   const [old, now] = [before.collections.get(event.collection), after.collections.get(to)] as [
     CollectionNode,
     CollectionNode,
   ];
   if (isFolder(old)) return [];
-  const text = sql`ALTER TABLE ${tableOfNode(old, schema)} RENAME TO ${ident(tableNameOf(now))}`;
-  const rename = step(text, `rename table ${event.collection} to ${to}`, { lock: 'ACCESS EXCLUSIVE', lock_entries: 6 });
-  const columns = [...now.fields.values()].filter(hasColumn);
-  const named = onField(change, to, '');
-  const pairs = columns.map((column): Pair => [old.fields.get(column.field) as ColumnField, column]);
+  const [from, at] = [old, now].map((node) => storedLocation(node.collection)) as [StoredLocation, StoredLocation];
+  if (from.schema === at.schema) return renameTable(change);
+  const [name, newName] = [tableNameOf(old), tableNameOf(now)];
+  if (name === newName && event.collection === to) return moveTable(change, to);
+  // Indexes move with the table, so their new names must be free where they are renamed.
+  const holder = name === newName ? undefined : collectionAt(before, from.schema, newName);
+  if (holder === undefined || holder === event.collection) {
+    const renamed = withTableAt(after, now, { schema: from.schema, name: newName });
+    return [...renameTable({ ...change, after: renamed }), ...moveTable({ ...change, before: renamed }, to)];
+  }
+  const moved = withTableAt(before, old, { schema: at.schema, name });
+  return [...moveTable({ ...change, after: moved }, event.collection), ...renameTable({ ...change, before: moved })];
+}
+
+const withTableAt = (state: State, node: CollectionNode, at: StoredLocation): State => {
+  const { collection } = node;
+  const schema = collection.schema && withLocation(collection.schema, at);
+  const located = { ...node, collection: { ...collection, schema } };
+  return { ...state, collections: state.collections.set(collection.collection, located) };
+};
+
+/**
+ * Moves the table. PostgreSQL moves its indexes, its constraints and the sequences of its columns with it.
+ * @param name the name of the collection in both states of the change
+ */
+function moveTable(change: Change<'collection.renamed'>, name: string): Step[] {
+  const { event, before, after, schema } = change;
+  const [old, now] = [before, after].map(({ collections }) => collections.get(name)) as [
+    CollectionNode,
+    CollectionNode,
+  ];
+  const to = now.collection.schema?.schema ?? schema;
+  const text = sql`ALTER TABLE ${tableOfNode(old, schema)} SET SCHEMA ${ident(to)}`;
+  const { indexes = [], constraints = [] } = extrasOf(now);
+  const lock_entries = 6 + 3 * now.fields.size + indexes.length + 2 * constraints.length;
+  const costs = { lock: 'ACCESS EXCLUSIVE', lock_entries } as const;
+  // An index that is not built yet does not move, so PostgreSQL does not check its name.
+  const indexed = [...now.fields.values()].filter(hasColumn).filter((field) => field.schema.is_indexed);
   return [
-    ...(tableNameOf(old) === tableNameOf(now) ? [] : [rename]),
+    step(text, `move table ${event.collection} to schema ${to}`, costs),
+    ...indexed.map((field) =>
+      withTableName(checkIndexName(onField({ ...change, before: after }, name, field.field), field), event.collection),
+    ),
+  ];
+}
+
+/**
+ * Renames the table, and its parts with default names. PostgreSQL itself updates the foreign keys of other tables.
+ */
+function renameTable(change: Change<'collection.renamed'>): Step[] {
+  const { event, before, after, schema } = change;
+  const { to } = event.data;
+  const [old, now] = [before.collections.get(event.collection), after.collections.get(to)] as [
+    CollectionNode,
+    CollectionNode,
+  ];
+  const text = sql`ALTER TABLE ${tableOfNode(old, schema)} RENAME TO ${ident(tableNameOf(now))}`;
+  const rename = step(text, `rename table ${tableNameOf(old)} to ${tableNameOf(now)}`, {
+    lock: 'ACCESS EXCLUSIVE',
+    lock_entries: 6,
+  });
+  const columns = [...now.fields.values()].filter(hasColumn);
+  const named = { ...onField(change, to, ''), formerTable: tableNameOf(old) };
+  const pairs = columns.map((column): Pair => [old.fields.get(column.field) as ColumnField, column]);
+  const isRenamed = tableNameOf(old) !== tableNameOf(now);
+  return [
+    ...(isRenamed ? [rename] : []),
     ...[
       ...(primaryKeyColumns(old).length === 0
         ? []
         : renamePrimaryKey(named, primaryKeyNameOf(old), primaryKeyNameOf(now))),
       ...pairs.flatMap((pair) => renameColumnParts(named, pair, isInherited(change, to))),
-      ...nameNotNulls(named, columns),
+      ...(isRenamed ? nameNotNulls(named, columns) : []),
       ...renameForeignKeys(named, old, now),
     ].map((each) => withTableName(each, event.collection)),
   ];

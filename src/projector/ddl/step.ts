@@ -154,6 +154,8 @@ interface ChangeBy<E extends NewEvent> {
   needs: BatchNeeds;
   /** The field that the statements concern, if it is not the field of the event. */
   about?: string;
+  /** The former name of a renamed table. The statements then find all tables at their locations after the event. */
+  formerTable?: string;
   /** True if the statements that recreate the primary key are planned around the event. */
   recreatesKey?: boolean;
   /** The columns that are dropped before the event and created again after it. */
@@ -168,8 +170,8 @@ export function isNew({ createdAt, index }: Change, collection: string): boolean
 }
 
 /** The location of a table of the change. The table may exist only after the change. */
-export const locationIn = ({ before, after, schema }: Change, collection: string): TableLocation =>
-  locateTable(before.collections.has(collection) ? before : after, collection, schema);
+export const locationIn = ({ before, after, schema, formerTable }: Change, collection: string): TableLocation =>
+  locateTable(formerTable === undefined && before.collections.has(collection) ? before : after, collection, schema);
 
 /** The field of an event. The fallback is not a valid field name. */
 export const fieldNameOf = ({ field }: Pick<NewEvent, 'field'>): string => field ?? '';

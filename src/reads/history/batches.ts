@@ -109,8 +109,12 @@ function describeCount({ type, restored, count, collection, field, to, title }: 
   const name = [collection, field].filter((part) => part !== null).join('.');
   if (title != null) return `${verb} ${kind} “${title}”`;
   const message = [verb, kind === 'object' ? '' : kind, name].filter((word) => word !== '').join(' ');
-  return to == null ? message : `${message} to ${to}`;
+  return to == null ? message : describeRename(message, to, name);
 }
+
+/** A collection can keep its name when its table moves to another schema. */
+const describeRename = (message: string, to: string, name: string): string =>
+  to === name ? `moved the table of collection ${name}` : `${message} to ${to}`;
 
 function rank(type: string): number {
   const index = EVENT_TYPES.findIndex((each) => each === type);

@@ -15,14 +15,23 @@ import {
   type Warning,
 } from '../../kernel/problem.js';
 import { SNAPSHOT_VERSION, VENDOR, isSnapshotOf, snapshotHash } from '../snapshot/snapshot.js';
-import { type State, getField, getRelation, primaryKeyOf } from '../model/state.js';
-import type { Resumable } from '../../kernel/resumable.js';
+import {
+  type State,
+  type StoredLocation,
+  getField,
+  getRelation,
+  primaryKeyOf,
+  storedLocation,
+} from '../model/state.js';
+import { type Resumable, pauseEvery } from '../../kernel/resumable.js';
 import { REFERABLE_SYSTEM_COLLECTIONS, isSystemCollection } from '../model/system-collections.js';
 import { type SnapshotParts, snapshotLocations } from './submitted-documents.js';
 import { type DesiredState, desiredState, type ObjectEquality } from './desired-state.js';
 import { locate } from '../../kernel/locate.js';
-import { renameProblems } from '../invariants/names.js';
-import { withRenames, type Renames } from '../transition/renames.js';
+import { movedObjectProblems, renameProblems } from '../invariants/names.js';
+import { type ObjectName, objectKey } from '../model/objects.js';
+import { requestedLocation } from '../normal-form/collection.js';
+import { NO_RENAMES, withRenames, type Renames } from '../transition/renames.js';
 import { composedFault, withComposedNames, checkName } from '../normal-form/names.js';
 import { warnAboutLikelyRenames } from './looks-renamed.js';
 import { invertMap } from '../../kernel/lists-and-maps.js';
@@ -49,18 +58,35 @@ const MEMBER = 'renamed_from';
 export function readRenamedFrom(state: State, body: { [member: string]: unknown }): RenamedFrom {
   const tables = renamedDocuments(body['collections'], 'collections');
   const columns = renamedDocuments(body['fields'], 'fields');
-  const renamedFrom: RenamedFrom = {
-    renames: { collections: new Map(), fields: new Map() },
-    body,
-    notes: [],
-    problems: [],
-  };
+  const renamedFrom: RenamedFrom = { renames: NO_RENAMES, body, notes: [], problems: [] };
   if (tables.length + columns.length === 0) return renamedFrom;
   const collections = collectionRenames(state, { documents: body['collections'], said: tables }, renamedFrom);
   const sent = { documents: body['fields'], said: columns };
   const fields = fieldRenames(state, { ...sent, collections }, renamedFrom);
-  return { ...renamedFrom, renames: { collections, fields }, body: removeRenamedFrom(body) };
+  return { ...renamedFrom, renames: { ...NO_RENAMES, collections, fields }, body: removeRenamedFrom(body) };
 }
+
+/** Returns the new locations of tables, by the new names of their collections. */
+function* readLocations(
+  state: State,
+  documents: unknown,
+  { collections }: Pick<Renames, 'collections'>,
+): Resumable<Renames['locations']> {
+  const locations = new Map<string, StoredLocation>();
+  const former = invertMap(collections);
+  const pause = pauseEvery(STEP);
+  for (const document of Array.isArray(documents) ? (documents as unknown[]).filter(isObject) : []) {
+    yield* pause();
+    const { collection: name } = document;
+    if (typeof name !== 'string') continue;
+    const table = collections.has(name) ? undefined : state.collections.get(former.get(name) ?? name)?.collection;
+    const location = table?.schema ? requestedLocation(document, storedLocation(table)) : undefined;
+    if (location !== undefined) locations.set(name, location);
+  }
+  return locations;
+}
+
+const STEP = 500;
 
 interface SubmittedDocument {
   at: Path;
@@ -268,17 +294,33 @@ export function* readDesired(state: State, body: unknown, options: CompareOption
   const composed = composeNewNames(state, body);
   const renamed = readRenamedFrom(state, composed);
   if (renamed.problems.length > 0) return refuse(...renamed.problems);
-  const named = yield* withRenames(state, renamed.renames);
+  const locations = isForeign(body)
+    ? NO_RENAMES.locations
+    : yield* readLocations(state, body['collections'], renamed.renames);
+  const renames = { ...renamed.renames, locations };
+  const moved = movedObjectProblems(state, renames, keptBy(body, options));
+  if (moved.length > 0) return refuse(...moved.map((problem) => locate(problem, snapshotLocations(composed))));
+  const named = yield* withRenames(state, renames);
   const read = yield* computeDesired(named.state, renamed.body, options);
   if (!read.ok) return read;
   const { desired, warnings } = read.value;
-  const problems = renameProblems(desired.state, renamed.renames, named.unwritten);
+  const problems = renameProblems(desired.state, renames, named.unwritten);
   if (problems.length > 0) return refuse(...problems.map((problem) => locate(problem, snapshotLocations(composed))));
   return ok({
     named: named.state,
     warnings: [...warnings, ...renamed.notes],
     desired: { state: desired.state, touched: new Set([...named.touched, ...desired.touched]) },
   });
+}
+
+/** True for a snapshot of another product, whose tables have no schema. */
+const isForeign = ({ service }: { [member: string]: unknown }): boolean => typeof service !== 'string';
+
+/** Returns whether an object other than a table remains. */
+function keptBy({ objects }: { [member: string]: unknown }, { mode }: CompareOptions): (object: ObjectName) => boolean {
+  if (mode === 'merge' || !Array.isArray(objects)) return () => true;
+  const sent = new Set((objects as unknown[]).filter(isObject).map((each) => objectKey(each as unknown as ObjectName)));
+  return (object) => sent.has(objectKey(object));
 }
 
 /** Converts new names of the snapshot to normalization form NFC. Existing names are kept. */

@@ -3,7 +3,7 @@
  */
 import { invertMap } from '../../kernel/lists-and-maps.js';
 import { copyJson, jsonEqual, type Json } from '../../kernel/json.js';
-import { type DocumentLocation, type Locations, stepsIn } from '../../kernel/locate.js';
+import type { DocumentLocation, Locations } from '../../kernel/locate.js';
 import { MAX_PROBLEMS, type Path, type Result, invalidProblem, refuse, type Problem } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Names } from '../fold/replace-names.js';
@@ -12,12 +12,16 @@ import type { Collection, Field, NewRelation } from '../model/model.js';
 import {
   type CollectionNode,
   type State,
+  type StoredLocation,
   NEW_IDENTITY,
   fieldNameOf,
+  isElsewhere,
   memberKey,
   sameCollection,
+  storedLocation,
 } from '../model/state.js';
 import { readNewCollection, readNewField, readNewRelation, withNamedType } from '../normal-form/index.js';
+import { readTableLocation } from '../normal-form/collection.js';
 import { checkName } from '../normal-form/names.js';
 import { relationBody } from '../transition/context.js';
 import { Draft } from '../transition/draft.js';
@@ -32,10 +36,12 @@ import {
   conflict,
   hasGap,
   isRenameEntry,
+  isLocationEntry,
   isWhole,
   isAddition,
   isRemoval,
   isWrong,
+  stepsInEntries,
 } from './entries.js';
 
 /* Locations within a submitted diff. */
@@ -60,20 +66,6 @@ function diffPlace<T extends { diff: readonly Entry<unknown>[] }>(
   const index = items.findLastIndex(matches);
   const item = items[index];
   return item && { at: ['diff', part, index], stepsTo: (member) => stepsInEntries(item.diff, member) };
-}
-
-/** Maps a member of an item to the entry that sets it and the location within the value of that entry. */
-export function stepsInEntries(entries: readonly Entry<unknown>[], member: Path): Path {
-  // This member belongs to the item and not to its document.
-  if (member[0] === 'backfill') return member;
-  for (const [index, entry] of entries.entries()) {
-    const path = 'path' in entry ? entry.path : [];
-    if (!path.every((step, depth) => depth >= member.length || step === member[depth])) continue;
-    const at = ['diff', index];
-    if (!('rhs' in entry)) return at;
-    return [...at, 'rhs', ...stepsIn(entry.rhs, member.slice(path.length))];
-  }
-  return [];
 }
 
 /* The items of a diff in order of execution. */
@@ -140,12 +132,17 @@ function applyItem({ draft, findings }: ApplyContext, { part, index, item }: Dif
 }
 
 function collectionTarget(draft: Draft, { collection, diff }: CollectionDiff, at: Path): Target<Collection> {
+  const current = draft.get(collection)?.collection;
   return {
     at,
     diff,
     renamedBy: 'collection',
-    current: draft.get(collection)?.collection,
-    read: (input, path, stepsTo) => readNewCollection(input, path, { imported: false, stepsTo }),
+    current,
+    read: (input, path, stepsTo) => {
+      const read = readNewCollection(input, path, { imported: false, stepsTo });
+      if (!read.ok || current === undefined || !isElsewhere(current, read.value)) return read;
+      return refuse(invalidProblem(path, 'only entries with the path schema.schema or schema.name can move a table'));
+    },
     isMeant: (read) => read.collection === collection,
     put: (value) => draft.putCollection(value),
     remove: () => draft.removeCollection(collection),
@@ -268,7 +265,7 @@ function applyAll(
 ): [number, Misfit][] {
   const misfits: [number, Misfit][] = [];
   for (const [index, entry] of diff.entries()) {
-    if (isRenameEntry(entry, renamedBy)) continue;
+    if (isRenameEntry(entry, renamedBy) || (renamedBy === 'collection' && isLocationEntry(entry))) continue;
     const misfit = applyEntry(document, entry as Entry & { path: Path }, diff.length);
     if (misfit !== undefined) misfits.push([index, misfit]);
     if (misfits.length >= MAX_PROBLEMS) break;
@@ -288,17 +285,18 @@ interface Named {
 
 /** Returns the state unchanged if the diff renames nothing or contains errors. */
 export function* applyRenames(state: State, diff: SchemaDiff, findings: EntryFindings): Resumable<Named> {
-  const { collections, fields } = renamesIn(state, diff, findings);
+  const renames = renamesIn(state, diff, findings);
+  const { collections, fields, locations } = renames;
   const items = orderItems(diff);
   const asItIs: Named = { state, touched: new Set(), items };
-  if (isNone({ collections, fields }) || isWrong(findings)) return asItIs;
+  if (isNone(renames) || isWrong(findings)) return asItIs;
   // Objects whose name a renamed object takes are removed first.
   const tables = items.filter(isTableInTheWay(collections));
   const columns = items.filter(isColumnInTheWay(fields));
   const withoutTables = new Draft(state);
   yield* applyItems({ draft: withoutTables, findings }, tables);
   if (isWrong(findings)) return asItIs;
-  const byTables = yield* withRenames(withoutTables.toState(), { ...NO_RENAMES, collections });
+  const byTables = yield* withRenames(withoutTables.toState(), { ...NO_RENAMES, collections, locations });
   const withoutColumns = new Draft(byTables.state);
   yield* applyItems({ draft: withoutColumns, findings }, columns);
   if (isWrong(findings)) return asItIs;
@@ -326,8 +324,40 @@ function renamesIn(state: State, { collections: items, fields }: SchemaDiff, fin
   const isThere = (name: string) => state.collections.has(name);
   const reading: Reading = { member: 'collection', part: 'collections', isThere, removed };
   const collections = namesOf(new Map(items.entries()), reading, findings);
-  if (isWrong(findings)) return { collections, fields: new Map() };
-  return { collections, fields: fieldRenames(nodesByNewNames(state, collections), fields, findings) };
+  if (isWrong(findings)) return { ...NO_RENAMES, collections };
+  const nodeOf = nodesByNewNames(state, collections);
+  const locations = newLocations(nodeOf, items, findings);
+  return { collections, fields: fieldRenames(nodeOf, fields, findings), locations };
+}
+
+/** Returns the new locations of tables. */
+function newLocations(
+  nodeOf: NodeByName,
+  items: readonly CollectionDiff[],
+  { problems, conflicts }: EntryFindings,
+): Renames['locations'] {
+  const locations = new Map<string, StoredLocation>();
+  for (const [index, { collection, diff }] of items.entries()) {
+    const entries = [...diff.entries()].filter(([, entry]) => isLocationEntry(entry));
+    const table = entries.length === 0 ? undefined : nodeOf(collection)?.collection;
+    // An entry about a collection that does not exist, or about a folder, is a conflict like any other.
+    if (table?.schema == null) continue;
+    const at = ['diff', 'collections', index];
+    const document = { schema: { ...storedLocation(table) } } as unknown as { schema: Json };
+    const misfits = entries.flatMap(([place, entry]) => {
+      const misfit = applyEntry(document, entry as Entry & { path: Path }, 0);
+      return misfit === undefined ? [] : [[place, misfit] as const];
+    });
+    for (const [place, { conflict: isConflict, message }] of misfits) {
+      const path = [...at, 'diff', place];
+      if (isConflict) conflicts.push(conflict(path, message));
+      else problems.push(invalidProblem(path, message));
+    }
+    const location = readTableLocation(document.schema, collection, at);
+    if (!location.ok) problems.push(...location.problems);
+    else if (misfits.length === 0) locations.set(collection, location.value);
+  }
+  return locations;
 }
 
 type NodeByName = (name: string) => CollectionNode | undefined;

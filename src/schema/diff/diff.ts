@@ -20,7 +20,7 @@ import {
   fieldDocument,
   orderObjectMembers,
 } from '../snapshot/documents.js';
-import { type CollectionNode, type State, byName } from '../model/state.js';
+import { type CollectionNode, type State, NEW_IDENTITY, byName, isElsewhere, storedLocation } from '../model/state.js';
 import type { Names } from '../fold/replace-names.js';
 import { findFormerObjects, renameOnTargets, renameOnTables, renamedObject } from '../transition/objects.js';
 import { NO_RENAMES, type Renames, findNamesInTheWay, renamesBetween, withRenames } from '../transition/renames.js';
@@ -82,7 +82,7 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
   for (const name of findNamesInTheWay(renames.collections, (each) => from.collections.has(each)).sort(byName)) {
     diff.collections.push({ collection: name, diff: collectionEntries(from.collections.get(name)) });
   }
-  const states = { tables: tables.state, base: named.state, to, renames };
+  const states = { from, tables: tables.state, base: named.state, to, renames };
   const former = invertMap(renames.collections);
   for (const name of [...new Set([...all, ...tables.touched, ...named.touched])].sort(byName)) {
     yield;
@@ -142,6 +142,8 @@ function entriesBetweenObjects(before: SchemaObject, after: SchemaObject): Entry
 const itemOf = ({ kind, id }: ObjectName, diff: ObjectDiff['diff']): ObjectDiff => ({ kind, id, diff });
 
 interface States {
+  /** The old state. */
+  from: State;
   /** The old state with new collection names. */
   tables: State;
   /** The old state with new collection and field names. */
@@ -168,6 +170,7 @@ function addCollection(
   const after = states.to.collections.get(name);
   let before = states.base.collections.get(name);
   const renamed = old === undefined ? [] : [renameEntry('collection', old, name)];
+  renamed.push(...locationEntries(states.from.collections.get(old ?? name), after));
   if (before !== undefined && after !== undefined && isReplacedCollection(before, after)) {
     diff.collections.push({ collection: name, diff: collectionEntries(before) });
     before = undefined;
@@ -183,6 +186,14 @@ const renameEntry = (member: NameMember, lhs: string, rhs: string): Entry<never>
   lhs,
   rhs,
 });
+
+/** Returns the entries of a table that moves to another schema. */
+function locationEntries(before: CollectionNode | undefined, after: CollectionNode | undefined): Entry<never>[] {
+  if (before === undefined || after?.identities.collection !== before.identities.collection) return [];
+  if (before.identities.collection === NEW_IDENTITY || !isElsewhere(before.collection, after.collection)) return [];
+  const [from, to] = [storedLocation(before.collection), storedLocation(after.collection)];
+  return entriesBetween(asJson(from), asJson(to), ['schema']);
+}
 
 function collectionEntries(before?: CollectionNode, after?: CollectionNode): Entry<CollectionDocument>[] {
   if (before === undefined)

@@ -1,5 +1,6 @@
 /** Change entries: the differences within one document. */
 import { isObject, jsonEqual, type Json } from '../../kernel/json.js';
+import { stepsIn } from '../../kernel/locate.js';
 import { type Path, type Problem, renderPath } from '../../kernel/problem.js';
 import type { Identity } from '../model/state.js';
 
@@ -170,6 +171,14 @@ export type NameMember = 'collection' | 'field' | 'id';
 export const isRenameEntry = (entry: Entry<unknown>, member: NameMember | undefined): boolean =>
   entry.kind === 'E' && entry.path.length === 1 && entry.path[0] === member;
 
+/** True if an entry moves the table of a collection. It has the path `schema.schema` or `schema.name`. */
+export const isLocationEntry = (entry: Entry<unknown>): boolean =>
+  'path' in entry &&
+  entry.kind !== 'A' &&
+  entry.path.length === 2 &&
+  entry.path[0] === 'schema' &&
+  (entry.path[1] === 'schema' || entry.path[1] === 'name');
+
 /**
  * Errors of entries. `conflicts` contains mismatches with the current schema. `problems` contains errors in any schema.
  */
@@ -186,3 +195,17 @@ export const conflict = (at: Path, message: string): Problem => ({
   message,
   path: renderPath(at),
 });
+
+/** Maps a member of an item to the entry that sets it and the location within the value of that entry. */
+export function stepsInEntries(entries: readonly Entry<unknown>[], member: Path): Path {
+  // This member belongs to the item and not to its document.
+  if (member[0] === 'backfill') return member;
+  for (const [index, entry] of entries.entries()) {
+    const path = 'path' in entry ? entry.path : [];
+    if (!path.every((step, depth) => depth >= member.length || step === member[depth])) continue;
+    const at = ['diff', index];
+    if (!('rhs' in entry)) return at;
+    return [...at, 'rhs', ...stepsIn(entry.rhs, member.slice(path.length))];
+  }
+  return [];
+}

@@ -153,8 +153,9 @@ function findObstacle({ collections }: State, event: RenameEvent): string | null
   const { to } = event.data;
   const fields = collections.get(event.collection)?.fields;
   if (fields === undefined) return 'the collection does not exist';
+  // A table that moves to another schema may keep the name of its collection.
   if (event.type === 'collection.renamed')
-    return collections.has(to) ? 'a collection with the new name already exists' : null;
+    return collections.has(to) && to !== event.collection ? 'a collection with the new name already exists' : null;
   if (!fields.has(event.field ?? '')) return 'the field does not exist';
   return fields.has(to) ? 'a field with the new name already exists' : null;
 }

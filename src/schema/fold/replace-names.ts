@@ -10,6 +10,7 @@ import {
   type CollectionNode,
   type Identities,
   type State,
+  type StoredLocation,
   groupedIn,
   partitionsOf,
   referencesTo,
@@ -99,7 +100,13 @@ function targetsOf(relations: Relations): Set<string> {
 export type Names = ReadonlyMap<string, string>;
 
 /** Simultaneous renames of collections, or of the fields of one collection. */
-export type Renaming = { collections: Names } | FieldRenaming;
+export type Renaming = CollectionRenaming | FieldRenaming;
+
+interface CollectionRenaming {
+  collections: Names;
+  /** The new locations of tables, by the new names of their collections. The event contains them as patches. */
+  locations?: ReadonlyMap<string, StoredLocation> | undefined;
+}
 
 interface FieldRenaming {
   collection: string;

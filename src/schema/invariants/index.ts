@@ -16,6 +16,7 @@ import {
   indexNameProblems,
   implicitNameProblems,
   locationProblems,
+  movedObjectProblems,
   newNameProblems,
   referenceProblems,
   renameProblems,
@@ -28,6 +29,7 @@ import type { Relation, ColumnSchema, Field } from '../model/model.js';
 import { invertMap } from '../../kernel/lists-and-maps.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { quoteName } from '../../kernel/text.js';
+import { objectKey } from '../model/objects.js';
 
 /** The states before and after a change, and the collections that it touches. */
 export interface ProposedChange {
@@ -49,6 +51,8 @@ export function* changeProblems(change: ProposedChange): Resumable<Problem[]> {
   const { from, to, touched } = change;
   const renames = renamesBetween(from, to, touched);
   if (isNone(renames)) return yield* problemsByName(change);
+  const moved = movedObjectProblems(from, renames, (object) => to.objects.has(objectKey(object)));
+  if (moved.length > 0) return moved;
   const named = yield* withRenames(from, renames);
   const all = new Set([...touched, ...named.touched]);
   return [
@@ -122,7 +126,6 @@ export function unsupportedChanges(
   if (before === undefined || before === after) return [];
   if (after === undefined) return orphanProblems(before, to);
   const problems = [
-    ...movedTableProblems(before, after),
     ...columnProblems(before, after, isRecreated),
     ...partitioningProblems(before, after),
     ...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)),
@@ -140,16 +143,6 @@ function replacedProblem({ collection: { collection } }: CollectionNode): Proble
   const name = quoteName(collection);
   const message = `${name} is another table now, and partitioned tables and partitions cannot be converted: delete the current ${name} first`;
   return problemAbout({ kind: 'collection', collection }, message);
-}
-
-/** Reports a table that was moved otherwise than by a rename. */
-function movedTableProblems(before: CollectionNode, after: CollectionNode): Problem[] {
-  const [from, to] = [before.collection.schema, after.collection.schema];
-  if (!from || !to || (from.schema === to.schema && from.name === to.name)) return [];
-  if (isReplaced(before, after)) return [];
-  const { collection } = after.collection;
-  const message = `the table of ${quoteName(collection)} is in another schema: move the table by renaming the collection`;
-  return [problemAbout({ kind: 'collection', collection, member: ['schema', 'schema'] }, message)];
 }
 
 /** Reports partitions that remain although their parent is removed. PostgreSQL drops them with the parent. */

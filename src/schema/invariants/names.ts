@@ -1,9 +1,10 @@
 /* Problems of names: new names, renames, indexes, and names that PostgreSQL derives. */
-import { SEARCHED, qualifiedId } from '../model/object-ids.js';
+import { SEARCHED, objectNameParts, qualifiedId, splitArgumentTypes } from '../model/object-ids.js';
 import {
   type State,
   isFolder,
   type CollectionNode,
+  byName,
   extrasOf,
   primaryKeyOf,
   NEW_IDENTITY,
@@ -31,6 +32,12 @@ import type { Field } from '../model/model.js';
 import { composedFault } from '../normal-form/names.js';
 import { partitionRenameProblems } from './partitions.js';
 import { parseConstraint } from '../sql-text/definitions.js';
+import { parseTypeText } from '../sql-text/expression.js';
+import { parseDefinition } from '../sql-text/object-definition.js';
+import { objectsOn } from '../sql-text/object-table.js';
+import { type ObjectName, type SchemaObject, isRoutine, objectKey, objectLabel } from '../model/objects.js';
+
+import { invertMap } from '../../kernel/lists-and-maps.js';
 
 /* Check names that PostgreSQL chooses itself, for sequences of identity columns and for NOT NULL constraints. If
    such a name exists, PostgreSQL chooses another one. The result would then depend on the order of creation. */
@@ -286,9 +293,16 @@ function namesOf(node: CollectionNode, before: CollectionNode | undefined): Prob
 }
 
 /** Returns the problems of new names in renames. */
-function renamedToProblems({ collections, fields }: Renames): Problem[] {
+function renamedToProblems({ collections, fields, locations }: Renames): Problem[] {
   return [
     ...[...collections.values()].flatMap(collectionName),
+    ...[...locations].flatMap(([collection, { name }]) => {
+      const fault = name === undefined ? null : invisibleFault(name);
+      const member = ['schema', 'name'];
+      return fault === null
+        ? []
+        : [problemAbout({ kind: 'collection', collection, member }, `the name of a table ${fault}`)];
+    }),
     ...[...fields].flatMap(([collection, names]) => [...names.values()].flatMap((to) => fieldName(collection, to))),
   ];
 }
@@ -346,6 +360,48 @@ export const renameProblems = (to: State, renames: Renames, unwritten: readonly 
   ...partitionRenameProblems(to, renames),
   ...unwritten.map(cannotRewriteProblem),
 ];
+
+/**
+ * Reports the objects with which a table cannot move, because their ids contain its schema or its row type. PostgreSQL
+ * rewrites views, policies of other tables, and routines that use the table.
+ * @param isKept true for an object that the change does not delete
+ */
+export function movedObjectProblems(
+  from: State,
+  { collections, locations }: Pick<Renames, 'collections' | 'locations'>,
+  isKept: (object: ObjectName) => boolean,
+): Problem[] {
+  if (from.objects.isEmpty()) return [];
+  const former = invertMap(collections);
+  return [...locations.keys()].flatMap((name) => {
+    const node = from.collections.get(former.get(name) ?? name);
+    if (node === undefined || isFolder(node)) return [];
+    const table = qualifiedId({ schema: node.collection.schema?.schema, name: tableNameOf(node) });
+    return objectsHolding(from, table)
+      .filter(isKept)
+      .map(({ kind, id }): Problem => {
+        const label = objectLabel({ kind, id });
+        const message = `table ${quoteName(table)} cannot move with ${label}, which names it: delete it first, and create it again afterwards`;
+        return { code: 'IN_USE', message, object: { kind, id }, collection: name };
+      });
+  });
+}
+
+/** Returns the objects of a table, the rules that use it, and the routines and types that contain its row type. */
+function objectsHolding({ objects }: State, table: string): SchemaObject[] {
+  const own = objectsOn(objects, table);
+  const others = [...objects.values()].filter(({ object }) => usesByName(object, table)).map(({ object }) => object);
+  return [...new Set([...own, ...others])].sort((a, b) => byName(objectKey(a), objectKey(b)));
+}
+
+function usesByName({ kind, id, definition }: SchemaObject, table: string): boolean {
+  const isRowType = (type: string): boolean => type === table || parseTypeText(type)?.name === table;
+  if (isRoutine({ kind })) return splitArgumentTypes(objectNameParts({ kind, id }).argumentTypes ?? '').some(isRowType);
+  const parsed = kind === 'rule' || kind === 'type' ? parseDefinition(definition) : '';
+  if (typeof parsed === 'string') return false;
+  const used = parsed.type?.types.map(({ schema, name }) => qualifiedId({ schema, name }));
+  return [...(parsed.rule?.relations ?? []), ...(used ?? [])].includes(table);
+}
 
 function cannotRewriteProblem({ collection, field, path }: UnwrittenText): Problem {
   const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';

@@ -3,6 +3,7 @@ import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import type { Result } from '../../kernel/problem.js';
 import type { Collection, ColumnSchema, Field, NewRelation } from '../model/model.js';
 import type { SchemaObject } from '../model/objects.js';
+import { type StoredLocation, isElsewhere, storedLocation, withLocation } from '../model/state.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
 import { readNewObject } from '../normal-form/object.js';
 import type { Decisions, MergeConflict, MergeLocation, Side } from './model.js';
@@ -141,7 +142,10 @@ type MergeMembers = (name: string, values: Three) => Json | undefined;
 
 const OWN = { imported: false } as const;
 
-export const COLLECTION: Kind<Collection> = { read: (document) => readNewCollection(document, [], OWN) };
+export const COLLECTION: Kind<Collection> = {
+  read: (document) => readNewCollection(document, [], OWN),
+  align: alignLocations,
+};
 export const FIELD: Kind<Field> = { read: (document) => readNewField(document, [], OWN), align: alignTypes };
 export const RELATION: Kind<NewRelation> = { read: (document) => readNewRelation(document, [], OWN) };
 export const OBJECT: Kind<SchemaObject> = { read: (document) => readNewObject(document, []) };
@@ -225,6 +229,23 @@ function mixSides<T extends object>(
     });
   }
   return sides.ours;
+}
+
+/** Merges the schema and the name of a table as one value. */
+function alignLocations(sides: Documents<Collection>, member: MergeMembers): Documents<Collection> {
+  const { base, ours, theirs } = sides;
+  if (!isElsewhere(ours, theirs)) return sides;
+  const at = (collection: Collection | undefined): Json | undefined => collection && { ...storedLocation(collection) };
+  const location = member('schema', {
+    base: at(base),
+    ours: at(ours),
+    theirs: at(theirs),
+  }) as unknown as StoredLocation;
+  const located = (collection: Collection): Collection => ({
+    ...collection,
+    schema: collection.schema && withLocation(collection.schema, location),
+  });
+  return { ...(base !== undefined && { base: located(base) }), ours: located(ours), theirs: located(theirs) };
 }
 
 const TYPE_MEMBERS = ['data_type', 'max_length', 'numeric_precision', 'numeric_scale'] as const;

@@ -11,17 +11,20 @@ import {
   type CollectionNode,
   type Identity,
   type State,
+  type StoredLocation,
   NEW_IDENTITY,
   byName,
   getObject,
   hasTableAt,
+  isElsewhere,
+  storedLocation,
 } from '../model/state.js';
 import { definitionOnTable } from '../sql-text/object-definition.js';
 import { tableOf } from '../sql-text/object-table.js';
 import { Draft } from '../transition/draft.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
 import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';
-import type { Merging, Sides } from './documents.js';
+import { type Merging, type Sides, settle } from './documents.js';
 import type { MergeLocation, Side, ConflictKind } from './model.js';
 import { relationBody } from '../transition/context.js';
 
@@ -247,9 +250,11 @@ function* renameTables(states: States, merging: Merging): Resumable<RenamedSides
     isNew: (side, name) => isUnknown(states[side].collections.get(name)?.identities.collection, baseIdentities),
     ...createNaming(merging, (name) => ({ part: 'collections', collection: name, path: ['collection'] })),
   });
+  const located = mergedLocations(states, things);
   const to = (side: 'base' | Side): Renames => ({
     ...NO_RENAMES,
     collections: namesTo(things, side, final),
+    locations: locationsTo(states[side], { things, side, final, located }),
   });
   const named = yield* withRenames(ours, to('ours'));
   const follow = (side: 'base' | Side, { state }: { state: State }): State =>
@@ -262,6 +267,40 @@ function* renameTables(states: States, merging: Merging): Resumable<RenamedSides
     touched: named.touched,
     unwritten: named.unwritten,
   };
+}
+
+/** Maps names in the base to merged locations of tables, for tables that a side moved. */
+function mergedLocations(states: States, things: readonly NamedObjectSides[]): ReadonlyMap<string, StoredLocation> {
+  const located = new Map<string, StoredLocation>();
+  const tableIn = ({ collections }: State, name = '') => collections.get(name)?.collection;
+  for (const { base, ...names } of things) {
+    const was = tableIn(states.base, base);
+    const [ours, theirs] = [tableIn(states.ours, names.ours), tableIn(states.theirs, names.theirs)];
+    if (was === undefined || ours === undefined || theirs === undefined) continue;
+    if (![ours, theirs].some((side) => isElsewhere(was, side))) continue;
+    // Different moves are conflicts of the members.
+    const merged = settle({ base: storedLocation(was), ours: storedLocation(ours), theirs: storedLocation(theirs) });
+    if (merged !== null) located.set(base, merged.value);
+  }
+  return located;
+}
+
+interface MergedNames {
+  things: readonly NamedObjectSides[];
+  side: 'base' | Side;
+  final: ReadonlyMap<string, string>;
+  located: ReadonlyMap<string, StoredLocation>;
+}
+
+/** Returns the moves of one side, by merged names. */
+function locationsTo({ collections }: State, { things, side, final, located }: MergedNames): Renames['locations'] {
+  const locations = new Map<string, StoredLocation>();
+  for (const thing of things) {
+    const [location, node] = [located.get(thing.base), collections.get(thing[side] ?? '')];
+    if (location === undefined || node === undefined || jsonEqual(location, storedLocation(node.collection))) continue;
+    locations.set(final.get(thing.base) ?? thing.base, location);
+  }
+  return locations;
 }
 
 /**

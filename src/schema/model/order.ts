@@ -37,6 +37,10 @@ const labelOf = ({ schema, name }: QualifiedName): string =>
 
 const byNeed = createIndexedLookup((node: CollectionNode) => needsOfNode(node).map(needLabel));
 
+/** Returns the collections that need the same object. */
+export const collectionsWithNeed = ({ collections }: Pick<State, 'collections'>, need: Need): Iterable<string> =>
+  byNeed(collections, needLabel(need));
+
 /**
  * Returns the collections that need a sequence or a type. They define it too, and PostgreSQL keeps it
  * while one of them needs it. Empty for other objects.

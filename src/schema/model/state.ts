@@ -209,6 +209,24 @@ export function locateTable(
   return { schema: table?.schema ?? schema, name: table?.name ?? collection };
 }
 
+/** The location in the document of a collection. Empty in the default schema, where the table is named like it. */
+export type StoredLocation = Pick<TableSchema, 'schema' | 'name'>;
+
+/** Returns the location of a table. Empty for a folder. */
+export function storedLocation({ schema: table }: Collection): StoredLocation {
+  return table?.schema === undefined ? {} : { schema: table.schema, name: table.name };
+}
+
+/** Returns the table at another location. */
+export function withLocation(table: TableSchema, at: StoredLocation): TableSchema {
+  const { schema: _, name: __, ...others } = table;
+  return { ...at, ...others };
+}
+
+/** True if the collections have tables at different locations, apart from the names of the collections. */
+export const isElsewhere = ({ schema: one }: Collection, { schema: other }: Collection): boolean =>
+  one !== null && other !== null && (one.schema !== other.schema || one.name !== other.name);
+
 /** Returns the name of a collection's table. The state need not contain the collection. */
 export const tableName = ({ collections }: Pick<State, 'collections'>, collection: string): string =>
   collections.get(collection)?.collection.schema?.name ?? collection;

@@ -8,7 +8,8 @@ import {
   collectionMeta,
   tableSchema,
 } from '../model/model.js';
-import { invalidProblem, ok, type Path, refuse, type Result } from '../../kernel/problem.js';
+import { invalidProblem, ok, type Path, refuse, type Result, unknownMembers } from '../../kernel/problem.js';
+import type { StoredLocation } from '../model/state.js';
 import {
   asText,
   addFault,
@@ -144,14 +145,43 @@ function readSchema(input: unknown, base: TableSchema, collection: string, readi
   return input['extras'] === undefined ? schema : withExtras(schema, input['extras'], reading);
 }
 
-type Location = Pick<TableSchema, 'schema' | 'name'>;
+/** Reads `schema.schema` and `schema.name` of a collection whose table moves. */
+export function readTableLocation(input: unknown, collection: string, at: Path): Result<StoredLocation> {
+  if (!isObject(input)) return refuse(invalidProblem(at, 'must be an object with the schema of the table'));
+  const reading = startReading({ schema: input }, at.slice(0, -1), { imported: false });
+  const problems = unknownMembers(input, new Set(['schema', 'name']), at);
+  if (input['schema'] !== undefined && typeof input['schema'] !== 'string')
+    addFault(reading, ['schema', 'schema'], 'must be a string or omitted');
+  const location = newLocation(input, collection, reading);
+  const { name = location.name ?? collection } = input;
+  const wrong = location.name === undefined ? mustEqual(name, collection) : true;
+  if (wrong instanceof InvalidValue) addFault(reading, ['schema', 'name'], wrong.message);
+  problems.push(...reading.problems);
+  return problems.length > 0 ? refuse(...problems) : ok(location);
+}
+
+/**
+ * Returns the location that a document of a snapshot requests for an existing table. Undefined if it does not move the
+ * table, or if it is invalid. A snapshot names every table, so that a table without a schema is in the default schema.
+ */
+export function requestedLocation(
+  { collection, schema: table }: Record<string, unknown>,
+  existing: StoredLocation,
+): StoredLocation | undefined {
+  if (typeof collection !== 'string' || !isObject(table)) return undefined;
+  const { schema, name = existing.name } = table;
+  if (schema == null) return existing.schema !== undefined && name === collection ? {} : undefined;
+  if (schema === existing.schema && name === existing.name) return undefined;
+  const location = readTableLocation({ schema, name: table['name'] }, collection, []);
+  return location.ok ? location.value : undefined;
+}
 
 /**
  * Returns the location of a table in another schema. The name of the table comes from the request, or is that of the
  * collection without the schema. The HTTP layer checks that the schema is managed, and removes the name of the default
  * schema.
  */
-function newLocation(input: Record<string, unknown>, collection: string, reading: Reading): Location {
+function newLocation(input: Record<string, unknown>, collection: string, reading: Reading): StoredLocation {
   const { schema, name } = input;
   if (typeof schema !== 'string') return {};
   const prefix = `${schema}.`;
@@ -163,8 +193,13 @@ function newLocation(input: Record<string, unknown>, collection: string, reading
 }
 
 /** Returns the location of an existing table, which an update cannot move. Only a rename moves a table. */
-function knownLocation(input: Record<string, unknown>, { schema, name }: TableSchema, reading: Reading): Location {
-  if ((input['schema'] ?? undefined) !== schema) {
+function knownLocation(
+  input: Record<string, unknown>,
+  { schema, name }: TableSchema,
+  reading: Reading,
+): StoredLocation {
+  const isOmitted = input['schema'] === undefined && input['name'] === undefined;
+  if ((input['schema'] ?? undefined) !== schema && !isOmitted) {
     const is = schema === undefined ? 'the default schema' : JSON.stringify(schema);
     addFault(reading, ['schema', 'schema'], `differs: the table is in ${is}. To move it, rename the collection`);
   }

@@ -165,6 +165,15 @@ export const collectionUpdate = z
 /** The new name of a collection or a field. */
 export const rename = z.strictObject({ to: text }).meta({ id: 'Rename', examples: [{ to: 'posts' }] });
 
+export const collectionRename = rename
+  .extend({
+    schema: z
+      .strictObject(optional({ schema: text, name: text }))
+      .optional()
+      .describe('Moves the table. `schema` is a schema of DB_SCHEMAS, by default the first'),
+  })
+  .meta({ id: 'CollectionRename', examples: [{ to: 'billing.invoices', schema: { schema: 'billing' } }] });
+
 export const namedCollectionUpdate = collectionUpdate
   .extend({ collection: text })
   .meta({ id: 'NamedCollectionUpdate' });

@@ -174,6 +174,8 @@ const isRemovedWithOther = ({ base, draft, withTables }: Removing, { kind, id }:
   const { target } = objectNameParts({ kind, id });
   if (target !== null)
     return !TARGETS[target.type].kinds.some((each) => draft.object({ kind: each, id: target.id }) !== undefined);
+  // The objects of a table that moves to another schema remain.
+  if (draft.object({ kind, id }) !== undefined) return false;
   const table = tableOf(getObject(base, { kind, id }) ?? { kind, id });
   const isView = table !== null && RELATION_KINDS.some((each) => draft.object({ kind: each, id: table }) !== undefined);
   return table !== null && !isView && !hasTableNamed(withTables, table);

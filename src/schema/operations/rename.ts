@@ -2,9 +2,10 @@
 import { Draft } from '../transition/draft.js';
 import type { SchemaEvent } from '../model/events.js';
 import { parentOf, withPartitions } from '../model/order.js';
-import type { CollectionNode, State } from '../model/state.js';
+import { type CollectionNode, type State, type StoredLocation, isFolder, storedLocation } from '../model/state.js';
+import { readTableLocation } from '../normal-form/collection.js';
 import { checkName, toNfc } from '../normal-form/names.js';
-import { isObject } from '../../kernel/json.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Path,
   type Problem,
@@ -15,12 +16,14 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import type { Resumable } from '../../kernel/resumable.js';
-import { NO_RENAMES, type Renames, withRenames } from '../transition/renames.js';
+import { NO_RENAMES, type Renames, isNone, withRenames } from '../transition/renames.js';
 import { type Operation, decideDraft, missingCollection, missingField, systemCollection } from './operation.js';
 
 export interface RenameCollection {
   collection: string;
   to: string;
+  /** The new location of the table. Absent if the table stays in its schema. */
+  location?: StoredLocation;
   /** Database functions whose body contains the old name. Absent if the functions were not read. */
   functions?: readonly { name: string; mentions: string }[];
 }
@@ -34,22 +37,44 @@ export const renameCollection: Operation<'rename-collection', RenameCollectionIn
   name: 'rename-collection',
 
   parse({ collection, body }) {
-    const to = readTo(body, 'collection');
-    return to.ok ? ok({ collection, to: to.value }) : to;
+    const to = readTo(body, 'collection', ['to', 'schema']);
+    if (!to.ok) return to;
+    const location = readLocation(body, to.value);
+    return location.ok ? ok({ collection, to: to.value, ...location.value }) : location;
   },
 
-  decide(state, { collection, to }) {
-    if (!state.collections.has(collection)) {
-      return refuse(systemCollection(collection) ?? missingCollection(state, collection));
-    }
-    if (to === collection) return ok([]);
+  decide(state, { collection, to, location }) {
+    const node = state.collections.get(collection);
+    if (node === undefined) return refuse(systemCollection(collection) ?? missingCollection(state, collection));
+    if (location !== undefined && isFolder(node))
+      return refuse(
+        invalidProblem(['schema'], `collection ${JSON.stringify(collection)} is a folder and has no table`),
+      );
+    const renames = { ...NO_RENAMES, locations: locationsTo(to, location, node) };
+    if (to === collection) return isNone(renames) ? ok([]) : decideRenames(state, renames);
     if (state.collections.has(to)) {
       const message = `collection ${JSON.stringify(to)} already exists`;
       return refuse({ code: 'ALREADY_EXISTS', message, path: 'to', collection });
     }
-    return decideRenames(state, { ...NO_RENAMES, collections: new Map([[collection, to]]) });
+    return decideRenames(state, { ...renames, collections: new Map([[collection, to]]) });
   },
 };
+
+/** Returns the new location by the name of the collection. Empty if the table does not move. */
+const locationsTo = (
+  to: string,
+  location: StoredLocation | undefined,
+  { collection }: CollectionNode,
+): Renames['locations'] =>
+  new Map(location === undefined || jsonEqual(location, storedLocation(collection)) ? [] : [[to, location]]);
+
+/** Reads the schema and the name of the table, by the rules for a new collection. */
+function readLocation(body: unknown, to: string): Result<Pick<RenameCollection, 'location'>> {
+  const schema = isObject(body) ? body['schema'] : undefined;
+  if (schema === undefined) return ok({});
+  const location = readTableLocation(schema, to, ['schema']);
+  return location.ok ? ok({ location: location.value }) : location;
+}
 
 export interface RenameField extends RenameCollection {
   field: string;
@@ -64,7 +89,7 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
   alters: ({ collection }) => [collection],
 
   parse({ collection, field, body }) {
-    const to = readTo(body, 'field');
+    const to = readTo(body, 'field', ['to']);
     return to.ok ? ok({ collection, field, to: to.value }) : to;
   },
 
@@ -87,9 +112,9 @@ export const renameField: Operation<'rename-field', RenameFieldInput, RenameFiel
 
 const TO: Path = ['to'];
 
-function readTo(body: unknown, kind: 'collection' | 'field'): Result<string> {
+function readTo(body: unknown, kind: 'collection' | 'field', members: readonly string[]): Result<string> {
   if (!isObject(body)) return refuse(invalidProblem([], 'the body must be an object with the new name: {"to": "…"}'));
-  const problems = unknownMembers(body, new Set(['to']), []);
+  const problems = unknownMembers(body, new Set(members), []);
   const to = toNfc(body['to']);
   if (to === undefined) problems.push(invalidProblem(TO, 'to is required and must be the new name, as a string'));
   else problems.push(...checkName(kind, to, TO));

@@ -1,10 +1,12 @@
 /* Renames tables and columns in a SQL text where the parser finds references to them. Words that only look similar
    are not changed. The result is parsed again and must have the same meaning with the new names. */
+import { SEARCHED } from '../model/object-ids.js';
 import { hash } from 'node:crypto';
 import { scanSync } from 'libpg-query';
 import { STATEMENTS, type TextKind, parseText } from './check-sql-text.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
+import { readNameKey, withoutRegclass } from './result-size.js';
 import { memoize } from '../../kernel/memoize.js';
 
 /* Compare SQL with PostgreSQL's parser. White space, quotes, letter case of keywords, parentheses and defaults
@@ -64,9 +66,19 @@ export interface TextNames {
   /** True if the table has a column of the name. Otherwise an unqualified name means the row of its table. */
   isColumn: (name: string) => boolean;
   /** Maps a table that a foreign key references. `schema` is present if the text names it. */
-  target: (name: string, schema?: string) => string;
+  target: (name: string, schema?: string) => WrittenName;
   /** Maps the columns that a foreign key references. */
   targetColumn: (name: string) => string;
+  /** Maps a sequence that a call of `nextval` names. Absent if no sequence moves. */
+  sequence?: ((key: string) => WrittenName | undefined) | undefined;
+  /** True if the text's own table moves to another schema, so that a text cannot name its former one. */
+  isMoved?: boolean;
+}
+
+/** A name in a text, with its schema if the text must contain it. */
+export interface WrittenName {
+  schema?: string | undefined;
+  name: string;
 }
 
 /** Returns the text with new names, or the same text if nothing is renamed. Null if the text cannot be rewritten. */
@@ -89,8 +101,12 @@ export function renamedText(kind: TextKind, text: string, names: TextNames): str
 
 /** A name in the text and its replacement. */
 interface Reference {
-  /** The location of the name: a byte of the statement, or an item of a list in parentheses. */
-  at: { byte: number; part: number } | { list: List; item: number };
+  /**
+   * The location of the name: a byte of the statement, or an item of a list in parentheses. `parts` is the number of names
+   * with dots between them that are replaced.
+   */
+  at: { byte: number; part: number; parts?: number } | { list: List; item: number };
+  /** The new text, with quotes. */
   to: string;
 }
 
@@ -116,28 +132,39 @@ function walk(root: Node, names: TextNames, references: Reference[]): void {
 type Renamer = (node: Node, names: TextNames, found: Reference[]) => void;
 
 const RENAMERS: Readonly<Record<string, Renamer>> = {
-  ColumnRef(node, { table, column, isColumn }, references) {
+  ColumnRef(node, names, references) {
     const fields = list(node['fields']);
-    const last = fields.length - 1;
-    const isWhole = member(fields[last], 'A_Star') !== undefined;
-    for (const [part, field] of fields.entries()) {
-      const name = stringOf(field);
-      if (name === undefined) continue;
-      // Handles `title`, `articles.title`, `public.articles.title` and `articles.*`. The name of a table alone means
-      // its row.
-      const isTable = part === last - 1 || (last === 0 && !isColumn(name));
-      const change = isTable ? table : part === last && !isWhole ? column : undefined;
-      if (change !== undefined) renameString(field, { change, at: { byte: byteOf(node), part } }, references);
-    }
+    if (names.isMoved === true && fields.length > 2) omitSchema(node, { fields, table: names.table }, references);
+    else renameColumnRef(node, names, references);
   },
   PartitionElem(node, { column: change }, references) {
     renameMember(node, 'name', { change, at: { byte: byteOf(node), part: 0 } }, references);
   },
   pktable(node, { target: change }, references) {
-    const { schemaname } = node;
+    const { schemaname, relname } = node;
     const schema = typeof schemaname === 'string' ? schemaname : undefined;
-    const at = { byte: byteOf(node), part: schema === undefined ? 0 : 1 };
-    renameMember(node, 'relname', { change: (name) => change(name, schema), at }, references);
+    const to = change(String(relname), schema);
+    if (to.name === relname && to.schema === schema) return;
+    const others = { ...node };
+    for (const member of Object.keys(node)) delete node[member];
+    // Members in the order of the parser, which the comparison of statements respects.
+    if (to.schema !== undefined) node['schemaname'] = to.schema;
+    delete others['schemaname'];
+    Object.assign(node, { ...others, relname: to.name });
+    const at = { byte: byteOf(node), part: 0, parts: schema === undefined ? 1 : 2 };
+    references.push({ at, to: writeName(to) });
+  },
+  FuncCall(node, { sequence }, references) {
+    const [argument] = list(node['args']);
+    if (sequence === undefined || argument === undefined || stringOf(list(node['funcname']).at(-1)) !== 'nextval')
+      return;
+    const literal = member(withoutRegclass(argument), 'A_Const');
+    const value = member(literal, 'sval');
+    const key = typeof value?.['sval'] === 'string' ? readNameKey(value['sval']) : undefined;
+    const to = key === undefined ? undefined : sequence(key);
+    if (literal === undefined || value === undefined || to === undefined) return;
+    value['sval'] = writeName(to);
+    references.push({ at: { byte: byteOf(literal), part: 0 }, to: `'${writeName(to).replaceAll("'", "''")}'` });
   },
   Constraint(node, { column, targetColumn }, references) {
     renameList(node['keys'], { change: column, of: 'own' }, references);
@@ -153,6 +180,42 @@ const RENAMERS: Readonly<Record<string, Renamer>> = {
     renameList(node['indexIncludingParams'], { change, of: 'included' }, references);
   },
 };
+
+const renameColumnRef: Renamer = (node, { table, column, isColumn }, references) => {
+  const fields = list(node['fields']);
+  const last = fields.length - 1;
+  const isWhole = member(fields[last], 'A_Star') !== undefined;
+  for (const [part, field] of fields.entries()) {
+    const name = stringOf(field);
+    if (name === undefined) continue;
+    // Handles `title`, `articles.title`, `public.articles.title` and `articles.*`. The name of a table alone means
+    // its row.
+    const isTable = part === last - 1 || (last === 0 && !isColumn(name));
+    const change = isTable ? table : part === last && !isWhole ? column : undefined;
+    if (change !== undefined) renameString(field, { change, at: { byte: byteOf(node), part } }, references);
+  }
+};
+
+/** `public.articles.title` becomes `articles.title`, which PostgreSQL understands in every schema. */
+function omitSchema(
+  node: Node,
+  { fields, table }: { fields: unknown[]; table: TextNames['table'] },
+  references: Reference[],
+): void {
+  const parts = fields.length - 1;
+  const own = member(fields[parts - 1], 'String');
+  if (own === undefined) return;
+  fields.splice(0, parts - 1);
+  own['sval'] = table(String(own['sval']));
+  references.push({ at: { byte: byteOf(node), part: 0, parts }, to: quotedName(String(own['sval'])) });
+}
+
+/** Returns a name with its schema if PostgreSQL would write it. */
+export const asWritten = (schema: string | undefined, name: string): WrittenName =>
+  schema === undefined || schema === SEARCHED ? { name } : { schema, name };
+
+export const writeName = ({ schema, name }: WrittenName): string =>
+  schema === undefined ? quotedName(name) : `${quotedName(schema)}.${quotedName(name)}`;
 
 const byteOf = (node: Node): number => (typeof node['location'] === 'number' ? node['location'] : 0);
 
@@ -171,7 +234,7 @@ function renameMember(node: Node, name: string, { change, at }: Renaming, refere
   const to = typeof value === 'string' ? change(value) : value;
   if (typeof to !== 'string' || to === value) return;
   node[name] = to;
-  references.push({ at, to });
+  references.push({ at, to: quotedName(to) });
 }
 
 /** Renames in a list of names or index elements. Index elements may be expressions. */
@@ -203,18 +266,19 @@ function rewriteStatement(statement: Buffer, references: readonly Reference[]): 
   const scanned = statement.toString().replaceAll(CONTROL, (each) => ' '.repeat(Buffer.byteLength(each)));
   const tokens: Token[] = scanSync(scanned).tokens;
   const lists = listsIn(tokens);
-  const edits: { token: Token; to: string }[] = [];
+  const edits: { first: Token; last: Token; to: string }[] = [];
   for (const { at, to } of references) {
-    const token = 'byte' in at ? tokenAt(tokens, at) : lists.get(at.list)?.[at.item];
-    if (token === undefined) return undefined;
-    edits.push({ token, to });
+    const first = 'byte' in at ? tokenAt(tokens, at) : lists.get(at.list)?.[at.item];
+    const last = 'byte' in at ? tokenAt(tokens, { ...at, part: at.part + (at.parts ?? 1) - 1 }) : first;
+    if (first === undefined || last === undefined) return undefined;
+    edits.push({ first, last, to });
   }
-  edits.sort((a, b) => a.token.start - b.token.start);
+  edits.sort((a, b) => a.first.start - b.first.start);
   const parts: Buffer[] = [];
   let end = 0;
-  for (const { token, to } of edits) {
-    parts.push(statement.subarray(end, token.start), Buffer.from(quotedName(to)));
-    end = token.end;
+  for (const { first, last, to } of edits) {
+    parts.push(statement.subarray(end, first.start), Buffer.from(to));
+    end = last.end;
   }
   return Buffer.concat([...parts, statement.subarray(end)]).toString();
 }

@@ -98,12 +98,13 @@ export function guardedCallFault(name: string, args: readonly unknown[], around:
 
 function sequenceFault(args: readonly unknown[], { sequences }: TextContext): string | null {
   const name = args.length === 1 ? literalText(withoutRegclass(args[0])) : undefined;
-  const sequence = name === undefined ? undefined : identifier(name);
+  const sequence = name === undefined ? undefined : readNameKey(name);
   if (sequence !== undefined && sequences.has(sequence)) return null;
   return `must not call nextval except with a literal that names a sequence of schema.extras.needs${name === undefined ? '' : `, and ${JSON.stringify(name)} is not one`}`;
 }
 
-function withoutRegclass(node: unknown): unknown {
+/** Returns the argument of `nextval` without its cast to regclass. */
+export function withoutRegclass(node: unknown): unknown {
   const cast = member(node, 'TypeCast');
   const parts = list(member(cast, 'typeName')?.['names']).map((part) => stringOf(part));
   const isOwn = parts.length === 1 || (parts.length === 2 && parts[0] === 'pg_catalog');
@@ -117,7 +118,7 @@ const QUALIFIED = new RegExp(`^(?:(${IDENTIFIER})\\.)?(${IDENTIFIER})$`, 'u');
  * Reads a name within SQL like PostgreSQL, which folds unquoted names to lower case. Returns its `locationKey`.
  * Undefined if the string is not a name.
  */
-function identifier(text: string): string | undefined {
+export function readNameKey(text: string): string | undefined {
   const [, schema, name] = QUALIFIED.exec(text) ?? [];
   return name === undefined
     ? undefined

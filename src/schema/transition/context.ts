@@ -5,6 +5,7 @@ import {
   type Identity,
   type State,
   getField,
+  isElsewhere,
   isIndexed,
   isFolder,
   memberKey,
@@ -43,11 +44,11 @@ export function findRemovals(from: State, to: State, names: readonly string[]): 
 }
 
 /**
- * True if a table becomes a folder or a folder a table. Neither can be converted, so the result is another collection
- * of the same name.
+ * True if a table becomes a folder or a folder a table, which cannot be converted, or if another table has the name. The
+ * result is another collection of the same name. Both states must have the same names and locations of renamed tables.
  */
 export function isReplacedCollection(before: CollectionNode, after: CollectionNode): boolean {
-  return isFolder(before) !== isFolder(after);
+  return isFolder(before) !== isFolder(after) || isElsewhere(before.collection, after.collection);
 }
 
 const isGone = (before: Field, after: Field | undefined): boolean =>

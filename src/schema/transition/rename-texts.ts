@@ -3,19 +3,27 @@
 import { invertMap } from '../../kernel/lists-and-maps.js';
 import { type Names, type Renaming, replaceNodes } from '../fold/replace-names.js';
 import { foreignKeyName } from '../model/name-length.js';
-import type { ColumnExtras, TableExtras } from '../model/extras.js';
+import type { ColumnExtras, Need, TableExtras } from '../model/extras.js';
 import type { Field, Relation, TableSchema, Collection } from '../model/model.js';
 import {
   type CollectionNode,
   type State,
+  type StoredLocation,
   referencesTo,
   extrasOf,
   hasColumn,
   getRelation,
   relationsTo,
   createIndexedLookup,
+  isElsewhere,
+  locationKey,
+  tableName,
+  tableNameOf,
+  withLocation,
 } from '../model/state.js';
-import { type TextNames, renamedText } from '../sql-text/renamed-text.js';
+import { collectionsWithNeed, needKey, needsOfNode, ownerOf, schemaOfNeed } from '../model/order.js';
+import { SEARCHED } from '../model/object-ids.js';
+import { type TextNames, type WrittenName, asWritten, renamedText } from '../sql-text/renamed-text.js';
 import type { TextKind } from '../sql-text/check-sql-text.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import type { Path } from '../../kernel/problem.js';
@@ -148,24 +156,89 @@ export interface Rewritten {
   unwritten: UnwrittenText[];
 }
 
+/* Moves tables to other locations. */
+
+/** The new names of sequences, by their former `needKey`. */
+type MovedSequences = ReadonlyMap<string, WrittenName>;
+
+interface Moved {
+  state: State;
+  sequences: MovedSequences;
+  /** The former names of the collections that use these sequences. */
+  users: ReadonlySet<string>;
+}
+
+/** Returns the state with the new locations. PostgreSQL moves the sequences that columns own together with the table. */
+function withLocations(before: State, after: State, renaming: Renaming, touched: Set<string>): Moved {
+  if (!('collections' in renaming) || renaming.locations === undefined || renaming.locations.size === 0)
+    return { state: after, sequences: new Map(), users: new Set() };
+  const { collections, locations } = renaming;
+  const { sequences, users } = findMovedSequences(before, invertMap(collections), locations);
+  const nameOf = lookUp(collections);
+  const state = replaceNodes(
+    after,
+    new Set([...locations.keys(), ...[...users].map(nameOf)]),
+    (node) => {
+      const { schema, collection: name } = node.collection;
+      const at = locations.get(name);
+      if (schema === null) return node;
+      const located = at === undefined ? schema : withLocation(schema, at);
+      return { ...node, collection: { ...node.collection, schema: withSequences(located, sequences) } };
+    },
+    touched,
+  );
+  return { state, sequences, users };
+}
+
+function findMovedSequences(
+  before: State,
+  former: Names,
+  locations: ReadonlyMap<string, StoredLocation>,
+): Omit<Moved, 'state'> {
+  const sequences = new Map<string, WrittenName>();
+  const users = new Set<string>();
+  for (const [name, { schema }] of locations) {
+    for (const need of needsOfNode(before.collections.get(former.get(name) ?? name))) {
+      if (ownerOf(need) === undefined || schemaOfNeed(need) === schema) continue;
+      sequences.set(needKey(need), { schema, name: need.name });
+      for (const user of collectionsWithNeed(before, need)) users.add(user);
+    }
+  }
+  return { sequences, users };
+}
+
+function withSequences(schema: TableSchema, sequences: MovedSequences): TableSchema {
+  const { extras } = schema;
+  if (extras?.needs === undefined || sequences.size === 0) return schema;
+  const needs = extras.needs.map((need): Need => {
+    const to = need.kind === 'sequence' ? sequences.get(needKey(need)) : undefined;
+    if (to === undefined || need.kind !== 'sequence') return need;
+    const { schema: _, ...sequence } = need;
+    return to.schema === undefined ? sequence : { ...sequence, schema: to.schema };
+  });
+  return { ...schema, extras: { ...extras, needs } };
+}
+
 /**
  * Returns the state after the SQL and templates were renamed, and the locations that cannot be rewritten.
  * @param before the state with the old names
- * @param after the state with the new names, as the fold derives it
+ * @param named the state with the new names, as the fold derives it
  */
-export function withTexts(before: State, after: State, renaming: Renaming): Rewritten {
+export function withTexts(before: State, named: State, renaming: Renaming): Rewritten {
   const unwritten: UnwrittenText[] = [];
-  const nameOf = 'collections' in renaming ? (name: string) => renaming.collections.get(name) ?? name : same;
+  const nameOf = 'collections' in renaming ? lookUp(renaming.collections) : same;
   const old = 'collections' in renaming ? [...renaming.collections.keys()] : [renaming.collection];
+  const touched = new Set<string>();
+  const { state: after, sequences, users } = withLocations(before, named, renaming, touched);
   const former = new Map<string, CollectionNode>();
-  for (const name of [...old, ...old.flatMap((each) => [...referencesTo(before, each)])]) {
+  for (const name of [...old, ...old.flatMap((each) => [...referencesTo(before, each)]), ...users]) {
     const node = before.collections.get(name);
     if (node !== undefined) former.set(nameOf(name), node);
   }
-  const touched = new Set<string>();
+  const rewriting = { renaming, unwritten, before, after, sequences };
   const written = (node: CollectionNode): CollectionNode => {
     const was = former.get(node.collection.collection) as CollectionNode;
-    return withKeyNames(withSql({ was, node, renaming, unwritten }), renaming, was);
+    return withKeyNames(withSql({ ...rewriting, was, node }), renaming, was);
   };
   const state = replaceNodes(after, former.keys(), written, touched);
   return { state: withTemplates({ before, after: state, touched }, renaming), touched, unwritten };
@@ -184,6 +257,10 @@ interface TextRewrite {
   node: CollectionNode;
   renaming: Renaming;
   unwritten: UnwrittenText[];
+  before: State;
+  /** The state with the new names and locations, before texts are rewritten. */
+  after: State;
+  sequences: MovedSequences;
 }
 
 function withSql(rewriting: TextRewrite): CollectionNode {
@@ -211,49 +288,84 @@ interface Text {
 
 type Rewrite = (text: Text) => string;
 
-function rewriterOf({ was, node, renaming, unwritten }: TextRewrite): Rewrite {
+function rewriterOf(rewriting: TextRewrite): Rewrite {
+  const { was, node, unwritten } = rewriting;
   const { collection } = node.collection;
   const isColumn = (name: string): boolean => hasColumn(was.fields.get(name));
-  const mentions = mentionOf('collections' in renaming ? renaming.collections : renaming.fields);
+  const mentions = mentionOf(namesIn(rewriting));
   return ({ kind, text, path, field, references }) => {
     if (!mentions(text)) return text;
-    const written = renamedText(kind, text, { isColumn, ...namesFor(renaming, was.collection, references) });
+    const written = renamedText(kind, text, { isColumn, ...namesFor(rewriting, references) });
     if (written !== null) return written;
     unwritten.push({ collection, ...(field !== undefined && { field }), path });
     return text;
   };
 }
 
-function namesFor(
-  renaming: Renaming,
-  { collection: own, schema }: Collection,
-  references: string | undefined,
-): Omit<TextNames, 'isColumn'> {
+/** Returns the former names that a text may contain: of collections and their tables, of sequences, or of fields. */
+function namesIn({ before, renaming, sequences }: TextRewrite): string[] {
+  if (!('collections' in renaming)) return [...renaming.fields.keys()];
+  const names = [...renaming.collections.keys()];
+  return [
+    ...names,
+    ...names.map((name) => tableName(before, name)),
+    ...[...sequences.values()].map(({ name }) => name),
+  ];
+}
+
+function namesFor(rewriting: TextRewrite, references: string | undefined): Omit<TextNames, 'isColumn'> {
+  const { renaming, was, node, before, after, sequences } = rewriting;
   if ('collections' in renaming) {
-    // A table outside the default schema keeps its name when its collection is renamed.
-    const isFollowing = schema?.schema === undefined;
-    const table = (name: string) => (isFollowing && name === own ? (renaming.collections.get(own) ?? own) : name);
+    // A table outside the default schema keeps its name when its collection is renamed, unless it moves.
+    const table = (name: string) => (name === tableNameOf(was) ? tableNameOf(node) : name);
     const renamed = lookUp(renaming.collections);
-    // A name with a schema belongs to a table outside the default schema, which keeps its name.
-    const target = (name: string, place?: string) => (place === undefined ? renamed(name) : name);
-    return { table, column: same, target, targetColumn: same };
+    const target = (name: string, schema?: string): WrittenName =>
+      references === undefined
+        ? { name: schema === undefined ? renamed(name) : name, schema }
+        : movedTarget({ before, after }, { references, to: renamed(references), written: { name, schema } });
+    const isMoved = isElsewhere(was.collection, node.collection);
+    const sequence = sequences.size === 0 ? undefined : (key: string) => sequenceAt(sequences, key);
+    return { table, column: same, target, targetColumn: same, sequence, isMoved };
   }
   const { collection } = renaming;
   const names = lookUp(renaming.fields);
+  const own = was.collection.collection;
   return {
     table: same,
     column: own === collection ? names : same,
-    target: same,
+    target: (name, schema) => ({ name, schema }),
     targetColumn: references === collection ? names : same,
   };
+}
+
+interface WrittenTarget {
+  /** The former and the new name of the collection. */
+  references: string;
+  to: string;
+  written: WrittenName;
+}
+
+/** Returns the name of the table that a foreign key references. A table that does not move keeps its schema as written. */
+function movedTarget({ before, after }: Record<'before' | 'after', State>, target: WrittenTarget): WrittenName {
+  const { references, to, written } = target;
+  const [old, now] = [before.collections.get(references), after.collections.get(to)];
+  if (old === undefined || now === undefined || now.collection.schema === null) return written;
+  if (!isElsewhere(old.collection, now.collection)) return { ...written, name: tableNameOf(now) };
+  return asWritten(now.collection.schema.schema, tableNameOf(now));
+}
+
+/** Returns the new name of a sequence. PostgreSQL omits the schema public from names. */
+function sequenceAt(sequences: MovedSequences, key: string): WrittenName | undefined {
+  const to = sequences.get(key) ?? sequences.get(locationKey(SEARCHED, key));
+  return to && asWritten(to.schema, to.name);
 }
 
 /**
  * Returns a fast test for texts that may mention a name, because most texts need no parsing. The test allows for upper
  * case without quotes, and for escapes.
  */
-function mentionOf(names: Names): (text: string) => boolean {
-  const words = [...names.keys()].map((name) => name.replaceAll('"', '""').toLowerCase());
+function mentionOf(names: readonly string[]): (text: string) => boolean {
+  const words = names.map((name) => name.replaceAll('"', '""').toLowerCase());
   return (text) => {
     const small = text.toLowerCase();
     return small.includes('u&"') || words.some((word) => small.includes(word));

@@ -12,12 +12,17 @@ import {
   type Identities,
   type Identity,
   type State,
+  type StoredLocation,
   NEW_IDENTITY,
   byName,
+  collectionAt,
   groupedIn,
+  isElsewhere,
   partitionsOf,
   referencesTo,
   sameCollection,
+  storedLocation,
+  tableNameOf,
 } from '../model/state.js';
 import { dropCollection, dropField } from './cascade.js';
 import { Draft } from './draft.js';
@@ -56,12 +61,16 @@ interface Rename {
   /** Null to rename the collection itself. */
   field: string | null;
   to: string;
+  /** The new location of the table. Undefined if the table does not move. */
+  location?: StoredLocation | undefined;
 }
 
 /** Returns the event of a rename and the state after it. */
-export function renameEvent(state: State, { collection, field, to }: Rename): { event: NewEvent; after: State } {
+export function renameEvent(state: State, rename: Rename): { event: NewEvent; after: State } {
+  const { collection, field, to, location } = rename;
   const names: Names = new Map([[field ?? collection, to]]);
-  const renaming: Renaming = field === null ? { collections: names } : { collection, fields: names };
+  const locations = location && new Map([[to, location]]);
+  const renaming: Renaming = field === null ? { collections: names, locations } : { collection, fields: names };
   const touched = new Set<string>();
   const named = byNewNames(state, renaming, touched);
   const { state: after, touched: written } = withTexts(state, named, renaming);
@@ -97,12 +106,22 @@ export interface Renames {
   collections: Names;
   /** Maps old names of fields to new names, per collection (by its new name). */
   fields: ReadonlyMap<string, Names>;
+  /** The new locations of tables that move to another schema, by the new names of their collections. */
+  locations: ReadonlyMap<string, StoredLocation>;
 }
 
-export const NO_RENAMES: Renames = { collections: new Map(), fields: new Map() };
+export const NO_RENAMES: Renames = { collections: new Map(), fields: new Map(), locations: new Map() };
 
-/** True if nothing is renamed. */
-export const isNone = ({ collections, fields }: Renames): boolean => collections.size === 0 && fields.size === 0;
+/** True if nothing is renamed and no table moves. */
+export const isNone = ({ collections, fields, locations }: Renames): boolean =>
+  collections.size === 0 && fields.size === 0 && locations.size === 0;
+
+/** Returns the names of renamed collections, and of collections whose tables move but that keep their names. */
+function withKeptNames({ collections, locations }: Renames): Names {
+  const named = new Set(collections.values());
+  const kept = [...locations.keys()].filter((name) => !named.has(name));
+  return kept.length === 0 ? collections : new Map([...collections, ...kept.map((name) => [name, name] as const)]);
+}
 
 /** @param touched collections that may differ, by the names of both states */
 export function renamesBetween(from: State, to: State, touched: Iterable<string>): Renames {
@@ -110,15 +129,18 @@ export function renamesBetween(from: State, to: State, touched: Iterable<string>
   const before = namesByIdentity(from, names);
   const collections = new Map<string, string>();
   const fields = new Map<string, Names>();
+  const locations = new Map<string, StoredLocation>();
   for (const name of names) {
     const now = to.collections.get(name);
     const former = now && before.get(now.identities.collection);
     if (now === undefined || former === undefined) continue;
     if (former !== name) collections.set(former, name);
-    const renamed = findRenamedFields(from.collections.get(former) as CollectionNode, now);
+    const old = from.collections.get(former) as CollectionNode;
+    if (isElsewhere(old.collection, now.collection)) locations.set(name, storedLocation(now.collection));
+    const renamed = findRenamedFields(old, now);
     if (renamed.size > 0) fields.set(name, renamed);
   }
-  return { collections, fields };
+  return { collections, fields, locations };
 }
 
 function namesByIdentity({ collections }: State, names: readonly string[]): ReadonlyMap<Identity, string> {
@@ -157,7 +179,8 @@ function fieldsByIdentity({ fields }: Identities): ReadonlyMap<Identity, string>
  * Returns the state with the names of another state, for diffs and checks. Objects whose names are taken by others are
  * removed, but references to these names stay.
  */
-export function* withRenames(from: State, { collections, fields }: Renames): Resumable<Rewritten> {
+export function* withRenames(from: State, renames: Renames): Resumable<Rewritten> {
+  const { collections, fields, locations } = renames;
   const touched = new Set<string>();
   const unwritten: UnwrittenText[] = [];
   const without = new Draft(from);
@@ -169,11 +192,11 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
     unwritten.push(...named.unwritten);
     ({ state } = named);
   };
-  for (const names of groupsOf(collections)) {
+  for (const names of groupsOf(withKeptNames(renames))) {
     yield;
     yield* lookUpForRenames(state);
-    take(withNewNames(state, { collections: names }));
-    state = { ...state, objects: renameOnTables(state.objects, tableNames(from, names)) };
+    take(withNewNames(state, { collections: names, locations: selectLocations(locations, names) }));
+    state = { ...state, objects: renameOnTables(state.objects, tableNames(from, names, locations)) };
   }
   for (const [collection, names] of fields) {
     yield;
@@ -188,15 +211,20 @@ export function* withRenames(from: State, { collections, fields }: Renames): Res
   return { state, touched, unwritten };
 }
 
+function selectLocations(locations: Renames['locations'], names: Names): Renames['locations'] {
+  const selected = new Set(names.values());
+  return locations.size === 0 ? locations : new Map([...locations].filter(([name]) => selected.has(name)));
+}
+
 /**
  * Returns the renames of tables, as in `qualifiedId`. A table of the default schema has the name of its collection. Other
- * tables keep their names.
+ * tables keep their names, and tables that move have no objects.
  */
-const tableNames = ({ collections }: State, names: Names): Names =>
+const tableNames = ({ collections }: State, names: Names, locations: Renames['locations']): Names =>
   new Map(
     [...names].flatMap(([old, now]): [string, string][] => {
       const table = collections.get(old)?.collection.schema;
-      if (table == null || table.schema !== undefined) return [];
+      if (table == null || table.schema !== undefined || locations.has(now)) return [];
       const tableId = (name: string): string => qualifiedId({ schema: undefined, name });
       return [[tableId(old), tableId(now)]];
     }),
@@ -231,10 +259,12 @@ export const findNamesInTheWay = (names: Names, isThere: (name: string) => boole
  * Removes what must be gone before the renames: objects whose names others take, with everything that depends on them,
  * and partitions that the target lacks, because PostgreSQL renames their columns together with those of their table.
  */
-export function removeBeforeRenames(from: State, to: State, { collections, fields }: Renames): Draft {
+export function removeBeforeRenames(from: State, to: State, renames: Renames): Draft {
+  const { collections, fields } = renames;
   const draft = new Draft(from);
   const gone = findNamesInTheWay(collections, (each) => from.collections.has(each));
-  for (const name of gone) dropCollection(draft, from, name);
+  for (const name of [...gone, ...findTablesInTheWay(from, to, renames)])
+    if (draft.get(name) !== undefined) dropCollection(draft, from, name);
   const former = invertMap(collections);
   for (const [now, names] of fields) {
     const name = former.get(now) ?? now;
@@ -247,6 +277,16 @@ export function removeBeforeRenames(from: State, to: State, { collections, field
   return draft;
 }
 
+/** Returns the collections whose tables are where another table moves, and that the target lacks. */
+function findTablesInTheWay(from: State, to: State, { collections, locations }: Renames): string[] {
+  const former = invertMap(collections);
+  return [...locations].flatMap(([name, { schema, name: table = name }]) => {
+    const other = collectionAt(from, schema, table);
+    if (other === undefined || other === (former.get(name) ?? name)) return [];
+    return sameCollection(to, from.collections.get(other) as CollectionNode) === undefined ? [other] : [];
+  });
+}
+
 /** Returns the partitions of a table that the target lacks, with their own partitions. */
 const partitionsWithout = (from: State, to: State, table: string): string[] =>
   [...partitionsOf(from, table)].flatMap((name) => {
@@ -256,10 +296,8 @@ const partitionsWithout = (from: State, to: State, table: string): string[] =>
   });
 
 /** Returns the events of the renames and the state after them. The new names must be free. */
-export function* renameEvents(
-  from: State,
-  { collections, fields }: Renames,
-): Resumable<{ events: NewEvent[]; after: State }> {
+export function* renameEvents(from: State, renames: Renames): Resumable<{ events: NewEvent[]; after: State }> {
+  const { fields, locations } = renames;
   yield* lookUpForRenames(from);
   const events: NewEvent[] = [];
   let after = from;
@@ -268,10 +306,13 @@ export function* renameEvents(
     events.push(next.event);
     after = next.after;
   };
-  const identityOf = (name: string) => after.collections.get(name)?.identities.collection ?? '';
-  const tables = { isTaken: (name: string) => after.collections.has(name), identityOf };
-  for (const [collection, to] of orderRenames(collections, tables)) {
-    take({ collection, field: null, to });
+  const tables: Holders = {
+    identityOf: (name) => after.collections.get(name)?.identities.collection ?? '',
+    findHolder: (old, to) => findHolder(after, { old, to, location: locations.get(to) }),
+  };
+  for (const [collection, to, last] of orderRenames(withKeptNames(renames), tables)) {
+    const aside = locations.has(last) ? locationAside(after, collection, to) : undefined;
+    take({ collection, field: null, to, location: to === last ? locations.get(to) : aside });
     yield;
   }
   // PostgreSQL renames the columns of partitions with those of their parent.
@@ -279,9 +320,9 @@ export function* renameEvents(
   const depth = (name: string): number => depths.get(name) ?? 0;
   for (const [collection, names] of [...fields].sort(([a], [b]) => depth(a) - depth(b) || byName(a, b))) {
     const node = (): CollectionNode | undefined => after.collections.get(collection);
-    const columns = {
-      isTaken: (name: string) => node()?.fields.has(name) === true,
-      identityOf: (name: string) => node()?.identities.fields.get(name) ?? '',
+    const columns: Holders = {
+      identityOf: (name) => node()?.identities.fields.get(name) ?? '',
+      findHolder: (_, to) => (node()?.fields.has(to) === true ? to : undefined),
     };
     for (const [field, to] of orderRenames(names, columns)) {
       take({ collection, field, to });
@@ -291,13 +332,47 @@ export function* renameEvents(
   return { events, after };
 }
 
+interface RequestedRename {
+  old: string;
+  to: string;
+  location: StoredLocation | undefined;
+}
+
+/**
+ * Returns the collection that has the new name, or whose table is at the new location. A table that gets another name in
+ * another schema is renamed before it moves, or afterwards. If other tables prevent both, returns the collection itself.
+ */
+function findHolder(state: State, { old, to, location }: RequestedRename): string | undefined {
+  if (to !== old && state.collections.has(to)) return to;
+  const node = state.collections.get(old);
+  if (location === undefined || node === undefined) return undefined;
+  const [from, name] = [storedLocation(node.collection), location.name ?? to];
+  const at = (schema: string | undefined, table: string): string | undefined => {
+    const holder = collectionAt(state, schema, table);
+    return holder === old ? undefined : holder;
+  };
+  const holder = at(location.schema, name);
+  if (holder !== undefined || at(from.schema, name) === undefined) return holder;
+  return at(location.schema, tableNameOf(node)) === undefined ? undefined : old;
+}
+
+/** Returns the temporary location of a table. Undefined in the default schema, where tables have the names of collections. */
+function locationAside(state: State, collection: string, name: string): StoredLocation | undefined {
+  const schema = state.collections.get(collection)?.collection.schema?.schema;
+  return schema === undefined ? undefined : { schema, name };
+}
+
 interface Holders {
-  isTaken(name: string): boolean;
+  /** Returns the object that must be renamed before this one can get its new name. */
+  findHolder(old: string, to: string): string | undefined;
   identityOf(name: string): Identity;
 }
 
-/** Yields single renames in an order in which each new name is free. */
-function* orderRenames(names: Names, { isTaken, identityOf }: Holders): Generator<[string, string]> {
+/** Yields single renames in an order in which each new name is free, with the last name of each object. */
+function* orderRenames(
+  names: Names,
+  { findHolder: holderOf, identityOf }: Holders,
+): Generator<[old: string, to: string, last: string]> {
   const waiting = new Map([...names].sort(([a], [b]) => byName(a, b)));
   for (const first of waiting.keys()) {
     // Each rename in the chain waits for the next one, whose object still has the name.
@@ -306,20 +381,23 @@ function* orderRenames(names: Names, { isTaken, identityOf }: Holders): Generato
     for (let old = chain.at(-1); old !== undefined; old = chain.at(-1)) {
       const to = waiting.get(old);
       if (to === undefined) throw new Error(`renames: ${JSON.stringify(old)} keeps its name and blocks another rename`);
-      if (!isTaken(to)) {
+      const holder = holderOf(old, to);
+      if (holder === undefined) {
         waiting.delete(old);
         chain.pop();
-        yield [old, to];
-      } else if (!held.has(to)) {
-        chain.push(to);
-        held.add(to);
+        yield [old, to, to];
+      } else if (!held.has(holder)) {
+        chain.push(holder);
+        held.add(holder);
       } else {
         // To break a cycle, one object gets a temporary name until the others are renamed.
-        const aside = freeName(`renaming ${identityOf(to)}`, (name) => isTaken(name) || waiting.has(name));
-        waiting.set(aside, waiting.get(to) as string);
-        waiting.delete(to);
-        chain[chain.indexOf(to)] = aside;
-        yield [to, aside];
+        const isTaken = (name: string) => holderOf('', name) !== undefined || waiting.has(name);
+        const aside = freeName(`renaming ${identityOf(holder)}`, isTaken);
+        const last = waiting.get(holder) as string;
+        waiting.set(aside, last);
+        waiting.delete(holder);
+        chain[chain.indexOf(holder)] = aside;
+        yield [holder, aside, last];
       }
     }
   }

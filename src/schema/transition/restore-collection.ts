@@ -19,7 +19,7 @@ import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
 import { findRestoredObjects } from './objects.js';
-import { type Renames, renamesBetween, withRenames } from './renames.js';
+import { isNone, renamesBetween, withRenames } from './renames.js';
 import type { UnwrittenText } from './rename-texts.js';
 import { constraintColumns } from '../sql-text/definitions.js';
 import { definitionOnTable } from '../sql-text/object-definition.js';
@@ -451,10 +451,9 @@ function* renameToCurrent(
   for (const [each, node] of state.collections) {
     if (identities.has(node.identities.collection)) names.add(each);
   }
-  const { collections, fields } = renamesBetween(past, state, names);
-  const renames: Renames = { fields, collections: new Map(collections) };
-  if (to !== name) renames.collections = new Map([...collections, [name, to]]);
-  if (renames.collections.size === 0 && fields.size === 0) return { past, unwritten: [] };
+  const renames = renamesBetween(past, state, names);
+  if (to !== name) renames.collections = new Map([...renames.collections, [name, to]]);
+  if (isNone(renames)) return { past, unwritten: [] };
   const named = yield* withRenames(past, renames);
   return { past: named.state, unwritten: named.unwritten };
 }

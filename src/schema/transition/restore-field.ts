@@ -23,7 +23,7 @@ import { objectsOn } from '../sql-text/object-table.js';
 import { type Restores, relationBody } from './context.js';
 import { Draft } from './draft.js';
 import { keyChange } from './restoring-transition.js';
-import { renamesBetween, withRenames } from './renames.js';
+import { isNone, renamesBetween, withRenames } from './renames.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { quoteName } from '../../kernel/text.js';
 import { withExtras } from './cascade.js';
@@ -388,8 +388,8 @@ function* renameToCurrent(state: State, { past, identity, as }: RestoreField, co
   const old = [...(then?.identities.fields ?? [])].find(([, each]) => each === identity)?.[0];
   if (as !== undefined && old !== undefined && old !== as)
     fields.set(collection, new Map([...(fields.get(collection) ?? []), [old, as]]));
-  if (renames.collections.size === 0 && fields.size === 0) return past;
-  return (yield* withRenames(past, { collections: renames.collections, fields })).state;
+  if (isNone({ ...renames, fields })) return past;
+  return (yield* withRenames(past, { ...renames, fields })).state;
 }
 
 /** Returns the names of constraints and indexes of the column that a client may exclude. */

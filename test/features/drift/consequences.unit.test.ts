@@ -1,11 +1,15 @@
 import { expect } from 'chai';
-import { isConsequence } from '../../../src/features/drift/find.js';
+import { isConsequence } from '../../../src/features/drift/renames.js';
 import type { Json } from '../../../src/kernel/json.js';
+import { initialState } from '../../../src/schema/model/state.js';
 import { catalogTable } from '../../projector/catalog-tables.js';
 
 function consequence(expected: Json, actual: Json, ...renamed: [was: string, is: string][]): boolean {
   const tables = new Map(renamed.map(([was, is]) => [was, catalogTable(is)]));
-  return isConsequence({ where: 'catalog', collection: 't', member: 'x', expected, found: actual }, tables);
+  return isConsequence(
+    { where: 'catalog', collection: 't', member: 'x', expected, found: actual },
+    { state: initialState(), renamed: tables },
+  );
 }
 
 const key = (table: string, onDelete = 'CASCADE'): Json => ({

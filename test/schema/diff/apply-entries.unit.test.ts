@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type Problem, problemAbout } from '../../../src/kernel/problem.js';
 import { locate } from '../../../src/kernel/locate.js';
-import { diffLocations, stepsInEntries } from '../../../src/schema/diff/apply-entries.js';
+import { diffLocations } from '../../../src/schema/diff/apply-entries.js';
+import { stepsInEntries } from '../../../src/schema/diff/entries.js';
 
 const full = { kind: 'N', rhs: { meta: { note: 'n' }, schema: { extras: { indexes: [{ name: 'i' }] } } } } as const;
 const edit = (path: (string | number)[], rhs: unknown) => ({ kind: 'E', path, lhs: null, rhs }) as const;

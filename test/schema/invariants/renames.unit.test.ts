@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { renameProblems } from '../../../src/schema/invariants/names.js';
 import { type State, initialState } from '../../../src/schema/model/state.js';
-import type { Renames } from '../../../src/schema/transition/renames.js';
+import { NO_RENAMES, type Renames } from '../../../src/schema/transition/renames.js';
 import { follow } from '../../support/given.js';
 import { shownProblem } from '../../support/answers.js';
 import { eventsOfEdit, column, key, table } from '../findings/diffs.js';
@@ -30,7 +30,7 @@ describe('valid renames', () => {
     unwritten: Parameters<typeof renameProblems>[2] = [],
   ) => {
     const renames: Renames = {
-      collections: new Map(),
+      ...NO_RENAMES,
       fields: new Map(Object.entries(fields).map(([name, names]) => [name, new Map(Object.entries(names))])),
     };
     return renameProblems(STATE, renames, unwritten).map(shownProblem);

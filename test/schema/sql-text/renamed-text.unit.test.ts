@@ -12,7 +12,7 @@ function names(
   return {
     table: mapping(table),
     column: mapping(column),
-    target: mapping(target),
+    target: (name, schema) => ({ name: mapping(target)(name), schema }),
     targetColumn: mapping(targetColumn),
     isColumn: (name) => name !== 'articles',
   };

@@ -1,3 +1,4 @@
+import { NO_RENAMES } from '../../../src/schema/transition/renames.js';
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { warnAboutUses } from '../../../src/schema/transition/former-name-uses.js';
@@ -25,6 +26,7 @@ const messagesOf = (
   fields: Record<string, object> = {},
 ): string[] => {
   const renames = {
+    ...NO_RENAMES,
     collections: new Map(Object.entries(collections) as [string, string][]),
     fields: new Map(
       Object.entries(fields).map(([name, names]) => [name, new Map(Object.entries(names) as [string, string][])]),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { CollectionNode, State } from '../../../src/schema/model/state.js';
-import { withRenames } from '../../../src/schema/transition/renames.js';
+import { NO_RENAMES, withRenames } from '../../../src/schema/transition/renames.js';
 import { LIBRARY } from './trashed.js';
 
 /** With texts that cannot be rewritten, as only a foreign log can contain. */
@@ -32,7 +32,7 @@ describe('texts that cannot be rewritten', () => {
 
   it('are reported by location if they mention the name', () => {
     const title = new Map([['articles', new Map([['title', 'headline']])]]);
-    expect(unwritten({ collections: new Map(), fields: title })).to.deep.equal([
+    expect(unwritten({ ...NO_RENAMES, fields: title })).to.deep.equal([
       'articles schema.extras.primary_key.definition',
       'articles schema.extras.constraints.1.definition',
       'articles schema.extras.indexes.0.definition',
@@ -40,6 +40,6 @@ describe('texts that cannot be rewritten', () => {
       'articles.status schema.generation_expression',
     ]);
     const author = new Map([['articles', new Map([['author', 'writer']])]]);
-    expect(unwritten({ collections: new Map(), fields: author })).to.deep.equal([]);
+    expect(unwritten({ ...NO_RENAMES, fields: author })).to.deep.equal([]);
   });
 });

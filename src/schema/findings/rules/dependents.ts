@@ -18,8 +18,8 @@ export const breaksClients: Rule = {
   code: 'BREAKS_CLIENTS',
   level: 'warn',
   title: 'Breaks existing clients',
-  what: 'A table or column is renamed, or is dropped while it is in use.',
-  why: 'Applications that use the old name fail as soon as the change is applied, including those that only read.',
+  what: 'A table or column is renamed, a table moves to another schema, or one of them is dropped while it is in use.',
+  why: 'Applications that use the old name or the old schema fail as soon as the change is applied, including those that only read.',
   safer:
     'First deploy applications that do not need it. For a rename, add the new name beside the old one, write both, and delete the old one later.',
   levels:
@@ -44,7 +44,16 @@ function whatOf(planned: PlannedEvent): string | undefined {
   const verb = VERBS.get(event.type);
   if (verb === undefined || planned.batch.isNew(event.collection) || !isThere(planned)) return undefined;
   const what = event.field === null ? `table ${event.collection}` : `column ${event.collection}.${event.field}`;
+  if (event.type === 'collection.renamed') return moveOf(planned) ?? `${verb} ${what} to ${event.data.to}`;
   return 'to' in event.data ? `${verb} ${what} to ${event.data.to}` : `${verb} ${what}`;
+}
+
+/** Describes the move of a table to another schema. Undefined if the table stays in its schema. */
+function moveOf({ event, before, batch }: PlannedEvent): string | undefined {
+  if (event.type !== 'collection.renamed') return undefined;
+  const [from, to] = [before, batch.after.collections.get(event.data.to)].map((node) => node?.collection.schema);
+  if (!from || !to || from.schema === to.schema) return undefined;
+  return `move table ${event.collection} to ${to.schema === undefined ? 'the default schema' : `schema ${to.schema}`}`;
 }
 
 const VERBS: ReadonlyMap<string, string> = new Map([
@@ -135,7 +144,11 @@ function changeOf(planned: PlannedEvent): Change | undefined {
   const { collection, field } = event;
   if (event.type === 'collection.deleted') return { what: `drop table ${collection}`, column: null, location: {} };
   if (event.type === 'collection.renamed')
-    return { what: `rename table ${collection}`, column: null, location: { level: 'note', collection: event.data.to } };
+    return {
+      what: moveOf(planned) ?? `rename table ${collection}`,
+      column: null,
+      location: { level: 'note', collection: event.data.to },
+    };
   if (!hasColumn(before?.fields.get(formerField))) return undefined;
   const ofColumn = { column: formerField, location: {} };
   if (event.type === 'field.deleted') return { what: `drop column ${collection}.${field}`, ...ofColumn };
