@@ -11,6 +11,7 @@ import {
   isType,
   objectKey,
   objectLabel,
+  KINDS,
 } from '../../schema/model/objects.js';
 import {
   type QualifiedName,
@@ -19,12 +20,23 @@ import {
   searchedNames,
   splitQualifiedId,
   toLocalObject,
+  splitArgumentTypes,
+  SEARCHED,
 } from '../../schema/model/object-ids.js';
 import { collectionsNeeding, needsOfNode, objectsInOrder, withPartitions } from '../../schema/model/order.js';
-import { type CollectionNode, type State, collectionAt, getField, getObject } from '../../schema/model/state.js';
+import {
+  type CollectionNode,
+  type State,
+  collectionAt,
+  getField,
+  getObject,
+  tableIdOf,
+  hasTypeNamed,
+} from '../../schema/model/state.js';
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { usersOfType } from '../../schema/sql-text/object-table.js';
 import { type TypeParts, attributeChanges, labelChanges } from '../../schema/sql-text/types-and-sequences.js';
+import { quotedName, quotedQualified } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { ObjectFacts, ObjectUse } from './catalog-object.js';
 import { definitionOfNeed } from './needs.js';
@@ -320,3 +332,36 @@ const createDifferentNeedProblem = (key: string): Problem => {
   const message = `${objectLabel({ kind, id })} differs from the definition in extras.needs of the collections that use it, and PostgreSQL cannot change one to the other. Use the definition of extras.needs`;
   return { code: 'INVALID_PAYLOAD', message, object: { kind, id } };
 };
+
+/** The id of a function contains its argument types, which would change with the name of the table. */
+export function rejectRenamedArguments({ before, events }: AlteringChange, changed: ChangedObjects): Problem[] {
+  const former = formerNames();
+  const renamed = new Set([...changed.renamed.keys()].map((key) => nameOfKey(key).id));
+  for (const event of events) {
+    if (event.type === 'collection.renamed') {
+      const collection = before.collections.get(former.collection(event.collection))?.collection;
+      // Renaming a collection of another schema does not rename its table.
+      if (collection?.schema != null && collection.schema.schema === undefined) renamed.add(tableIdOf(collection));
+    }
+    former.add(event);
+  }
+  if (renamed.size === 0) return [];
+  return objectsInOrder(before).flatMap((object): Problem[] => {
+    if (changed.deleted.has(objectKey(object))) return [];
+    const types = splitArgumentTypes(objectNameParts(object).argumentTypes ?? '');
+    const name = [...renamed].find((each) => {
+      const { schema, name: own } = splitQualifiedId(each);
+      const isSearched = schema === SEARCHED && !hasTypeNamed(before, qualifiedId({ schema: undefined, name: own }));
+      const spellings = [quotedQualified({ schema, name: own }), ...(isSearched ? [quotedName(own)] : [])];
+      return types.some((type) => spellings.includes(type.replace(/\[\]$/, '')));
+    });
+    if (name === undefined) return [];
+    return [
+      {
+        code: 'IN_USE',
+        message: `${objectLabel(object)} has an argument with the row type of ${JSON.stringify(name)}, which this change renames. Delete the ${KINDS[object.kind].label} first, and create it again afterwards`,
+        object: { kind: object.kind, id: object.id },
+      },
+    ];
+  });
+}

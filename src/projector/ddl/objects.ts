@@ -4,7 +4,6 @@
  * PostgreSQL can replace stays, and so does everything that uses it.
  */
 import { changesObjects } from '../../schema/fold/event-schemas.js';
-import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, type ObjectEvent, isAdopted, isConsequence } from '../../schema/model/events.js';
 import {
   KINDS,
@@ -16,15 +15,7 @@ import {
   objectLabel,
   RELATION_KINDS,
 } from '../../schema/model/objects.js';
-import {
-  SEARCHED,
-  isRenamedWithTable,
-  objectNameParts,
-  qualifiedId,
-  splitArgumentTypes,
-  splitQualifiedId,
-  toLocalObject,
-} from '../../schema/model/object-ids.js';
+import { isRenamedWithTable, objectNameParts, splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
 import { collectionsNeeding, sortNeededFirst, objectsInOrder } from '../../schema/model/order.js';
 import {
   type CollectionNode,
@@ -34,12 +25,9 @@ import {
   getTarget,
   hasColumn,
   hasTableNamed,
-  hasTypeNamed,
-  tableIdOf,
 } from '../../schema/model/state.js';
 import { canReplace } from '../../schema/sql-text/object-definition.js';
 import { usersOfType } from '../../schema/sql-text/object-table.js';
-import { quotedName, quotedQualified } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
 import {
@@ -68,6 +56,7 @@ import {
   parseUses,
   rejectUsedTypes,
   usesBefore,
+  rejectRenamedArguments,
 } from './object-uses.js';
 import type { Statement } from './step.js';
 
@@ -389,39 +378,6 @@ const findRestoredWithRename = ({ before, facts, schema }: ObjectChange, { renam
   [...renamed.keys()].filter(
     (key) => defined.has(key) && (withoutManaged(before, facts?.get(key), schema)?.restoring.length ?? 0) > 0,
   );
-
-/** The id of a function contains its argument types, which would change with the name of the table. */
-function rejectRenamedArguments({ before, events }: ObjectChange, changed: ChangedObjects): Problem[] {
-  const former = formerNames();
-  const renamed = new Set([...changed.renamed.keys()].map((key) => nameOfKey(key).id));
-  for (const event of events) {
-    if (event.type === 'collection.renamed') {
-      const collection = before.collections.get(former.collection(event.collection))?.collection;
-      // Renaming a collection of another schema does not rename its table.
-      if (collection?.schema != null && collection.schema.schema === undefined) renamed.add(tableIdOf(collection));
-    }
-    former.add(event);
-  }
-  if (renamed.size === 0) return [];
-  return objectsInOrder(before).flatMap((object): Problem[] => {
-    if (changed.deleted.has(objectKey(object))) return [];
-    const types = splitArgumentTypes(objectNameParts(object).argumentTypes ?? '');
-    const name = [...renamed].find((each) => {
-      const { schema, name: own } = splitQualifiedId(each);
-      const isSearched = schema === SEARCHED && !hasTypeNamed(before, qualifiedId({ schema: undefined, name: own }));
-      const spellings = [quotedQualified({ schema, name: own }), ...(isSearched ? [quotedName(own)] : [])];
-      return types.some((type) => spellings.includes(type.replace(/\[\]$/, '')));
-    });
-    if (name === undefined) return [];
-    return [
-      {
-        code: 'IN_USE',
-        message: `${objectLabel(object)} has an argument with the row type of ${JSON.stringify(name)}, which this change renames. Delete the ${kindWords(object)} first, and create it again afterwards`,
-        object: { kind: object.kind, id: object.id },
-      },
-    ];
-  });
-}
 
 const createRenameFirstProblem = (object: SchemaObject): Problem => ({
   code: 'IN_USE',
