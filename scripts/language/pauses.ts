@@ -7,7 +7,7 @@ import type { Problem } from './rules.js';
 /** The files that pause, per folder of src. */
 const PAUSES: Readonly<Record<string, string>> = {
   kernel: `bytes canonical problem lists-and-maps`,
-  schema: `collection-scope change-requests/plan-hash change-requests/replay-plans compare/desired-state compare/looks-renamed
+  schema: `collection-scope change-requests/plan-hash change-requests/replay-plans compare/compare-snapshot compare/desired-state compare/looks-renamed
     compare/submitted-documents diff/apply-entries diff/diff findings/finding findings/planned-batch
     invariants/index invariants/partitions merge/merge-states merge/rename-sides normal-form/json operations/accept-drift
     operations/adopt-tables operations/collections operations/fields policy program-types snapshot/documents
