@@ -79,7 +79,7 @@ describe('the trash in the admin app', () => {
     await dialog.getByLabel('Skip these foreign keys').click();
     await page.getByRole('option', { name: 'offers_vendor_foreign' }).click();
     await page.keyboard.press('Escape');
-    await page.getByText('Not restored').waitFor();
+    await page.getByText('Not restored', { exact: true }).waitFor();
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
     // Shown after the table is restored. The preview already names the foreign key.

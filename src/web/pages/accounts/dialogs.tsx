@@ -121,7 +121,7 @@ function UserForm({ user, isInviting, onDone }: UserFormProps) {
         {mayInvite && (
           <Checkbox
             label={words.createLink}
-            description={words.createLinkHelp}
+            description={words.createLinkHelp(user === null)}
             checked={isInvited}
             onChange={(event) => setChosen(event.currentTarget.checked)}
           />

@@ -78,8 +78,8 @@ export const messages = inLanguage(
       },
       statuses: { active: 'active', suspended: 'suspended' },
       createLink: 'Create an invitation link',
-      createLinkHelp:
-        'The user chooses a password with the link within 7 days. A former password becomes invalid, and all sessions end.',
+      createLinkHelp: (isNew: boolean) =>
+        `The user chooses a password with the link within 7 days.${isNew ? '' : ' A former password becomes invalid, and all sessions end.'}`,
       createUser: 'Create user',
       save: 'Save',
       sendLink: (email: ReactNode) =>
@@ -180,8 +180,8 @@ export const messages = inLanguage(
       },
       statuses: { active: 'aktiv', suspended: 'gesperrt' },
       createLink: 'Einladungslink erstellen',
-      createLinkHelp:
-        'Der Benutzer wählt mit dem Link innerhalb von 7 Tagen ein Passwort. Ein früheres Passwort wird ungültig, und alle Sitzungen enden.',
+      createLinkHelp: (isNew) =>
+        `Der Benutzer wählt mit dem Link innerhalb von 7 Tagen ein Passwort.${isNew ? '' : ' Ein früheres Passwort wird ungültig, und alle Sitzungen enden.'}`,
       createUser: 'Benutzer erstellen',
       save: 'Speichern',
       sendLink: (email) =>

@@ -41,7 +41,7 @@ export const messages = inLanguage(
     list: {
       choose: 'Choose an object to see its definition.',
       missing: (id: string) => named`${id} does not exist.`,
-      none: 'No objects yet.',
+      none: 'No objects yet. Create a view, a function, a trigger or another object.',
       filterObjects: 'Filter objects',
       filter: 'Filter',
     },
@@ -94,7 +94,7 @@ export const messages = inLanguage(
     list: {
       choose: 'Wählen Sie ein Objekt, um seine Definition zu sehen.',
       missing: (id) => named`${id} existiert nicht.`,
-      none: 'Noch keine Objekte.',
+      none: 'Noch keine Objekte. Erstellen Sie eine View, eine Funktion, einen Trigger oder ein anderes Objekt.',
       filterObjects: 'Objekte filtern',
       filter: 'Filtern',
     },

@@ -80,7 +80,7 @@ function Objects() {
               <NewObject />
             ) : shown !== undefined ? (
               <ObjectDetails key={`${shown.kind} ${shown.id}`} object={shown} />
-            ) : (
+            ) : all.length === 0 && id === undefined ? null : (
               <Text c="dimmed">{id === undefined ? messages.list.choose : messages.list.missing(id)}</Text>
             )}
           </div>

@@ -60,7 +60,7 @@ export const messages = inLanguage(
       purgeOf: (name: string) => named`Purge ${name}`,
     },
     restore: {
-      newName: 'New name',
+      newName: 'New name (optional)',
       skippedKeys: 'Skip these foreign keys',
       aboutSkippedKeys: 'Foreign keys that are no longer valid can be skipped. Choose them, or type their names.',
       trying: 'Dry run',
@@ -296,7 +296,7 @@ export const messages = inLanguage(
       purgeOf: (name) => named`${name} endgültig löschen`,
     },
     restore: {
-      newName: 'Neuer Name',
+      newName: 'Neuer Name (optional)',
       skippedKeys: 'Diese Fremdschlüssel auslassen',
       aboutSkippedKeys:
         'Fremdschlüssel, die nicht mehr gültig sind, lassen sich auslassen. Auswählen oder Namen eingeben.',

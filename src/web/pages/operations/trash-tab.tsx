@@ -32,20 +32,26 @@ export const nameOf = ({ collection, field }: Pick<TrashEntry, 'collection' | 'f
 export interface RestoreOutlook {
   /** The objects that are restored, in the words of the service. */
   comes: string[];
-  /** The objects that cannot be restored. */
+  /** The objects that are not restored, with reasons. */
   stays: string[];
+  /** Other findings of the plan, such as locks and rewrites. */
+  findings: string[];
   /** The PostgreSQL errors. Empty if it accepts the restore. */
   refused: string[];
 }
 
-/** Summarizes a plan. If all three lists are empty, everything is restored without notes. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['NOT_RESTORED', 'DATA_NOT_RESTORED']);
+
+/** Summarizes a plan. If all lists are empty, everything is restored without notes. */
 export function outlookOf({ accepted, errors = [], warnings }: Plan): RestoreOutlook {
   const comes = warnings.filter(({ code }) => code === 'DATA_RESTORED');
-  const stays = warnings.filter(({ code }) => code !== 'DATA_RESTORED');
+  const stays = warnings.filter(({ code }) => LEFT_OUT.has(code));
+  const findings = warnings.filter(({ code }) => code !== 'DATA_RESTORED' && !LEFT_OUT.has(code));
   const causes = errors.map(({ message }) => message);
   return {
     comes: comes.map(({ message }) => message),
     stays: stays.map(({ message }) => message),
+    findings: findings.map(({ message }) => message),
     refused: accepted || causes.length > 0 ? causes : [messages.restore.rejected],
   };
 }
@@ -157,7 +163,7 @@ function Tried({ error, outlook }: { error: Error | null; outlook: RestoreOutloo
   );
 }
 
-function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlook }) {
+function Outlook({ outlook: { comes, stays, findings, refused } }: { outlook: RestoreOutlook }) {
   return (
     <Stack gap="xs">
       {refused.map((message) => (
@@ -170,17 +176,23 @@ function Outlook({ outlook: { comes, stays, refused } }: { outlook: RestoreOutlo
           {message}
         </Text>
       ))}
-      {stays.length > 0 && (
-        <Caution title={messages.restore.notRestored}>
-          {stays.map((message) => (
-            <Text size="sm" key={message}>
-              {message}
-            </Text>
-          ))}
-        </Caution>
-      )}
+      <Notes title={messages.restore.notRestored} lines={stays} />
+      <Notes title={messages.policy.findings} lines={findings} />
       {refused.length === 0 && stays.length === 0 && <Text size="sm">{messages.restore.complete}</Text>}
     </Stack>
+  );
+}
+
+function Notes({ title, lines }: { title: string; lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <Caution title={title}>
+      {lines.map((line) => (
+        <Text size="sm" key={line}>
+          {line}
+        </Text>
+      ))}
+    </Caution>
   );
 }
 

@@ -50,6 +50,7 @@ export const messages = inLanguage(
       undo: 'Undo …',
       showInTimeline: 'Show in the timeline',
       aboutUndo: 'Undo opens a review first. Deleted objects are restored with their data while the trash keeps it.',
+      openTrash: 'Open the trash',
       loadingChanges: 'Loading the changes',
     },
     request: {
@@ -291,6 +292,7 @@ export const messages = inLanguage(
       showInTimeline: 'In der Zeitleiste anzeigen',
       aboutUndo:
         'Rückgängig machen öffnet zuerst eine Prüfung. Gelöschte Objekte werden mit ihren Daten wiederhergestellt, solange der Papierkorb sie aufbewahrt.',
+      openTrash: 'Papierkorb öffnen',
       loadingChanges: 'Änderungen werden geladen',
     },
     request: {

@@ -173,10 +173,12 @@ function Done({ batch: id }: { batch: string }) {
 }
 
 function What({ batch }: { batch: Batch }) {
-  const { first_position: first, last_position: last, summary, reason, events } = batch;
+  const { first_position: first, last_position: last, summary, reason, events, types } = batch;
   const changes = useBatchChanges(batch);
   const applied = useLastApplied();
   const isDataLost = applied?.batch === batch.batch && applied.isDataLost;
+  const mayReadTrash = useMay('readOperations');
+  const hasTrash = mayReadTrash && (types['collection.deleted'] !== undefined || types['field.deleted'] !== undefined);
   return (
     <>
       <Group gap="sm" wrap="nowrap">
@@ -212,7 +214,7 @@ function What({ batch }: { batch: Batch }) {
         </Alert>
       ) : (
         <Text size="sm" c="dimmed" mb="lg">
-          {appliedTexts.aboutUndo}
+          {appliedTexts.aboutUndo} {hasTrash && <Link to="/operations/trash">{appliedTexts.openTrash}</Link>}
         </Text>
       )}
       <QueryResult query={changes} label={appliedTexts.loadingChanges}>
