@@ -3,6 +3,7 @@
  * would need a lock per table. A mark in the database says that it is incomplete, and no service starts on it. The
  * last transaction removes the mark.
  */
+import { changesObjects } from '../schema/fold/event-schemas.js';
 import { requireManaged } from './catalog/managed.js';
 import type pg from 'pg';
 import { sendBatch, runScript } from '../postgres/exchange.js';
@@ -17,7 +18,7 @@ import { logChannel, advisoryKey } from '../postgres/locked-session.js';
 import { unmarkRestoring, containsService, migrate, isRestoring, markRestoring } from '../postgres/migrate.js';
 import type { LogEvent } from '../schema/model/events.js';
 import { evolve } from '../schema/fold/evolve.js';
-import { isSequence, isType } from '../schema/model/objects.js';
+import { isSequence, isType, objectKey } from '../schema/model/objects.js';
 import { type State, initialState } from '../schema/model/state.js';
 import { objectTransition } from '../schema/transition/objects.js';
 import { transition } from '../schema/transition/transition.js';
@@ -75,7 +76,7 @@ export function* groupsOf<E extends LogEvent>(
   let group: Group<E> = { events: [], statements: [], after: state };
   let entries = 0;
   for (let start = 0; start < events.length;) {
-    const slice = planSlice(state, events.slice(start, start + SLICE), { schema, owner });
+    const slice = planSlice(state, withDifferentTypes(events.slice(start, start + SLICE)), { schema, owner });
     const needed = lockEntriesOf(slice.statements);
     if (entries > 0 && entries + needed > LOCK_ENTRIES) {
       yield group;
@@ -101,6 +102,19 @@ export function* groupsOf<E extends LogEvent>(
 interface TableTarget {
   schema: string;
   owner: string | undefined;
+}
+
+/** Takes the events up to the second one about a type. A batch, for which the planner is made, changes no type twice. */
+function withDifferentTypes<E extends LogEvent>(events: E[]): E[] {
+  const types = new Set<string>();
+  const end = events.findIndex((event: LogEvent) => {
+    if (!changesObjects(event) || !isType(event.subject)) return false;
+    if (types.has(objectKey(event.subject))) return true;
+    types.add(objectKey(event.subject));
+    if (event.type === 'object.renamed') types.add(objectKey({ kind: 'type', id: event.data.to }));
+    return false;
+  });
+  return end < 0 ? events : events.slice(0, end);
 }
 
 /** Takes the events up to the first one that must be committed before others use its objects. */

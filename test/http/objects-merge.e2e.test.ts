@@ -121,6 +121,35 @@ describe('merges of views', () => {
     expect(conflict?.extensions.place).to.deep.equal({ part: 'objects', kind: 'sequence', id: 'counter', path });
   });
 
+  it('combine different members of a type, and report labels that both sides added', async () => {
+    const enumOf = (...labels: string[]) =>
+      `CREATE TYPE mood AS ENUM (${labels.map((each) => `'${each}'`).join(', ')})`;
+    await api.ok('POST', '/objects', { kind: 'type', definition: enumOf('happy', 'sad') });
+    await api.ok('POST', '/fields/people', {
+      field: 'feels',
+      type: 'unknown',
+      interface: 'input',
+      schema: { data_type: 'mood', default_value: 'sad' },
+    });
+    const origin = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    const head = await api.head();
+    const theirs = (more: object): object => ({
+      ...origin,
+      objects: origin.objects.map((each) => (each.kind === 'type' ? { ...each, ...more } : each)),
+    });
+    const change = (more: object) => api.ok('PATCH', '/objects/type/mood', more);
+    await change({ comment: 'Feelings' });
+    const combined = await merge({ base: head, theirs: theirs({ definition: enumOf('happy', 'so so', 'sad') }) });
+    expect(combined.status, combined.text).to.equal(200);
+    await api.ok('POST', '/schema/apply', combined.json);
+    const { data } = await api.ok<{ data: object }>('GET', '/objects/type/mood');
+    expect(data).to.deep.include({ comment: 'Feelings', definition: enumOf('happy', 'so so', 'sad') });
+    const body = { base: head, theirs: theirs({ definition: enumOf('happy', 'sad', 'angry') }) };
+    const [conflict] = ((await merge(body)).json as { errors: Conflict[] }).errors;
+    const there = { part: 'objects', kind: 'type', id: 'mood', path: ['definition'] };
+    expect(conflict?.extensions.place).to.deep.equal(there);
+  });
+
   it('rebase a change request, with a resolution if others changed the same view', async () => {
     const diff = await api.ok<object>('POST', '/schema/diff', withDefinition(LONG));
     const { data } = await api.ok<Change>('POST', '/changes', { title: 'More columns', diff });

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { dps } from '../support/dps.js';
+import { createDatabase, query } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
 
 const KEY = { field: 'id', type: 'integer', interface: 'input', schema: { is_primary_key: true } };
@@ -38,7 +40,7 @@ const MOOD = "CREATE TYPE mood AS ENUM ('happy', 'sad')";
 const EMAIL = "CREATE DOMAIN email AS text CONSTRAINT email_check CHECK (VALUE LIKE '%@%')";
 
 describe('types', () => {
-  const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+  const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
 
   const path = (id = 'mood'): string => `/objects/type/${encodeURIComponent(id)}`;
   const create = (definition = MOOD, more: object = {}) =>
@@ -307,6 +309,45 @@ describe('types', () => {
     expect(await listed()).to.deep.equal(['mood']);
     const { text: sql } = await api.client('/history/snapshot?export=sql');
     expect(sql.indexOf('CREATE TYPE'), sql).to.be.greaterThan(-1).and.lessThan(sql.indexOf('CREATE TABLE'));
+  });
+
+  it('are rebuilt from every event, with labels that a later event used and attributes that were dropped', async () => {
+    await create();
+    await create('CREATE DOMAIN short AS varchar(9) CONSTRAINT short_check CHECK (length(VALUE) > 1)');
+    await create('CREATE TYPE address AS (street short, feels mood, zip text)');
+    await table('members', [column('feels', 'mood', { default_value: 'sad' }), column('home', 'address')]);
+    await change("CREATE TYPE mood AS ENUM ('great', 'happy', 'sad')");
+    await api.ok('PATCH', '/fields/members/feels', { schema: { default_value: 'great' } });
+    await change('CREATE TYPE address AS (street short, feels mood, town text)', 'address');
+    await api.ok('POST', '/objects', {
+      kind: 'function',
+      definition: "CREATE FUNCTION feeling(a mood) RETURNS address LANGUAGE sql AS $$ SELECT ('x', a, 'y')::address $$",
+    });
+    await api.ok('POST', '/objects', {
+      kind: 'view',
+      definition: "CREATE VIEW towns AS SELECT (home).town, feels = 'great' AS fine FROM members",
+    });
+    await create('CREATE TYPE gone AS RANGE (SUBTYPE = date)');
+    await api.ok('POST', `${path('gone')}/rename`, { to: 'days' });
+    await api.ok('DELETE', path('days'));
+    const facts = `SELECT t.typname AS name, format_type(t.typbasetype, t.typtypmod) AS base, t.typnotnull,
+        (SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = t.oid) AS labels,
+        (SELECT array_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) ORDER BY a.attnum) FROM pg_attribute a
+          WHERE a.attrelid = t.typrelid AND NOT a.attisdropped AND a.attnum > 0) AS attributes
+      FROM pg_type t WHERE t.typname IN ('mood', 'short', 'address', 'gone', 'days') ORDER BY 1`;
+    const expected = await api.sql(facts);
+    expect(expected).to.have.length(3);
+    const target = await createDatabase();
+    try {
+      const settings = { DATABASE_URL: service.databaseUrl, OBJECTS: 'on' };
+      const { code, out, err } = await dps(['rebuild', 'tables', '--into', target.connectionString], settings);
+      expect(code, out + err).to.equal(0);
+      expect(await query(target.connectionString, facts)).to.deep.equal(expected);
+      const metadata = await dps(['rebuild', 'metadata'], settings);
+      expect(metadata.code, metadata.err).to.equal(0);
+    } finally {
+      await target.drop();
+    }
   });
 
   describe('that tables need', () => {

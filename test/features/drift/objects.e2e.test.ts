@@ -441,6 +441,35 @@ describe('drift of types', () => {
       expectHandled(change, { object: { kind: 'type', id }, kind, members: [member], catalog: CATALOG }));
 });
 
+describe('drift of a type that a column uses', () => {
+  const { api, drift, dps } = withObjects();
+  const definition = "CREATE TYPE mood AS ENUM ('happy', 'sad')";
+  const labels = async () =>
+    (await api.sql<{ labels: string }>('SELECT enum_range(NULL::mood)::text AS labels'))[0]?.labels;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/objects', { kind: 'type', definition });
+    const feels = { field: 'feels', type: 'unknown', interface: 'input', schema: { data_type: 'mood' } };
+    await api.ok('POST', '/collections', { ...AUTHORS, fields: [...AUTHORS.fields, feels] });
+    await api.sql("ALTER TYPE mood ADD VALUE 'by hand' BEFORE 'sad'");
+    await api.sql("INSERT INTO authors (feels) VALUES ('by hand')");
+  });
+
+  it('cannot remove a label that someone added, and accepts it', async () => {
+    expect((await drift()).objects.map(({ object, kind }) => [object, kind])).to.deep.equal([
+      [{ kind: 'type', id: 'mood' }, 'different'],
+    ]);
+    const { code, out, err } = await dps('drift', '--repair');
+    expect(code, out + err).to.equal(1);
+    expect(out + err).to.contain('mood');
+    expect(await labels()).to.equal('{happy,"by hand",sad}');
+    await api.ok('POST', '/schema/drift/accept', { objects: [{ kind: 'type', id: 'mood' }] });
+    expect(await drift()).to.deep.include({ ok: true, objects: [] });
+    const { data } = await api.ok<{ data: { definition: string } }>('GET', '/objects/type/mood');
+    expect(data.definition).to.contain("ENUM ('happy', 'by hand', 'sad')");
+  });
+});
+
 describe('drift of aggregates', () => {
   const { api, drift, expectHandled } = withObjects();
   const TOTAL = { kind: 'aggregate', id: 'total(integer)' };
