@@ -12,10 +12,20 @@ import { dps } from '../support/dps.js';
 import { withService } from '../support/with-service.js';
 
 /**
- * Commands that keep running, print a shell script or answer an agent, or need another database, a broken log or an OpenID provider. They have their own
+ * Commands that keep running, print a shell script or answer an agent, or need another database or service, a broken log or an OpenID provider. They have their own
  * tests.
  */
-const ELSEWHERE = ['start', 'completion', 'restore', 'acknowledge-log', 'login', 'logout', 'exchange', 'mcp'];
+const ELSEWHERE = [
+  'start',
+  'completion',
+  'restore',
+  'acknowledge-log',
+  'login',
+  'logout',
+  'exchange',
+  'mcp',
+  'environments compare',
+];
 
 /** The names of all commands with an action. */
 function commandsOf(command: Command, path: readonly string[] = []): string[] {
@@ -202,6 +212,12 @@ describe('dps --json prints valid JSON when it', () => {
     expect(await run('history', 'show', '1')).to.include({ position: 1 });
     expect(await run('history', 'diff', '0', '1')).to.be.an('object');
     expect((await run('history', 'sql', '1'))['sql']).to.contain('CREATE TABLE');
+  });
+
+  it('lists environments', async () => {
+    expect(await run('environments', 'list'))
+      .to.be.an('array')
+      .with.length(0);
   });
 
   it('runs any of the remaining commands', () => {
