@@ -237,6 +237,13 @@ describe('moving a table to another schema', () => {
     const part = { version, service: release, vendor, collections };
     await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff?mode=merge', part));
     expect(await tables()).to.include('archive.bills');
+    // Without members, the table stays where it is. Null moves it to the default schema.
+    const stays = { ...part, collections: [{ collection: 'invoices', schema: {} }] };
+    const nothing = await api.ok<Diff>('POST', '/schema/diff?mode=merge', stays);
+    expect(nothing.diff.collections).to.deep.equal([]);
+    const back = { ...part, collections: [{ collection: 'invoices', schema: { schema: null } }] };
+    await api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff?mode=merge', back));
+    expect(await tables()).to.include('public.invoices');
     await noDrift();
   });
 
@@ -251,7 +258,7 @@ describe('moving a table to another schema', () => {
       const text = await readFile(file, 'utf8');
       const moved = text
         .replace('collection: payments', 'collection: archive.bills\nrenamed_from: payments')
-        .replace('  name: payments', '  schema: archive\n  name: bills');
+        .replace('\nschema:\n', '\nschema:\n  schema: archive\n  name: bills\n');
       await writeFile(join(files, 'collections', 'archive%2ebills.yaml'), moved);
       await rm(file);
       const planned = await dps(['plan', files], at);

@@ -2,7 +2,7 @@
 import { type SchemaDiff, diffStates } from '../diff/diff.js';
 import { importSnapshot } from '../import/import-snapshot.js';
 import type { Instance } from '../import/reading.js';
-import { isObject } from '../../kernel/json.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
 import {
   type Problem,
   type Result,
@@ -14,6 +14,7 @@ import {
   type Path,
   type Warning,
 } from '../../kernel/problem.js';
+import type { Collection } from '../model/model.js';
 import { SNAPSHOT_VERSION, VENDOR, isSnapshotOf, snapshotHash } from '../snapshot/snapshot.js';
 import {
   type State,
@@ -78,12 +79,21 @@ function* readLocations(
   for (const document of Array.isArray(documents) ? (documents as unknown[]).filter(isObject) : []) {
     yield* pause();
     const { collection: name } = document;
-    if (typeof name !== 'string') continue;
-    const table = collections.has(name) ? undefined : state.collections.get(former.get(name) ?? name)?.collection;
-    const location = table?.schema ? requestedLocation(document, storedLocation(table)) : undefined;
+    if (typeof name !== 'string' || collections.has(name)) continue;
+    const location = locationIn(document, state.collections.get(former.get(name) ?? name)?.collection);
     if (location !== undefined) locations.set(name, location);
   }
   return locations;
+}
+
+/** Undefined if the table does not move. */
+function locationIn(
+  document: { [member: string]: unknown },
+  existing: Collection | undefined,
+): StoredLocation | undefined {
+  if (existing?.schema == null) return undefined;
+  const location = requestedLocation(document, storedLocation(existing));
+  return jsonEqual(location, storedLocation(existing)) ? undefined : location;
 }
 
 const STEP = 500;

@@ -136,6 +136,7 @@ function readSchema(input: unknown, base: TableSchema, collection: string, readi
   const location = base === NEW_TABLE ? newLocation(input, collection, reading) : knownLocation(input, base, reading);
   const others: CheckUnknownMember = (name, value) => {
     if (name === 'name') return mustEqual(value, location.name ?? collection);
+    if (name === 'schema' && value === null) return true;
     if (name === 'sql' || name === 'schema') return typeof value === 'string' || NOT_A_TEXT;
     return name === 'extras';
   };
@@ -162,17 +163,17 @@ export function readTableLocation(input: unknown, collection: string, at: Path):
 
 /**
  * Returns the location that a document of a snapshot requests for an existing table. Undefined if it does not move the
- * table, or if it is invalid. A snapshot names every table, so that a table without a schema is in the default schema.
+ * table, or if it is invalid. Null, or a name without a schema, as in every snapshot, means the default schema.
  */
 export function requestedLocation(
   { collection, schema: table }: Record<string, unknown>,
   existing: StoredLocation,
 ): StoredLocation | undefined {
   if (typeof collection !== 'string' || !isObject(table)) return undefined;
-  const { schema, name = existing.name } = table;
-  if (schema == null) return existing.schema !== undefined && name === collection ? {} : undefined;
-  if (schema === existing.schema && name === existing.name) return undefined;
-  const location = readTableLocation({ schema, name: table['name'] }, collection, []);
+  const { schema, name } = table;
+  if (schema == null) return (schema === null ? (name ?? collection) : name) === collection ? {} : undefined;
+  if (schema === existing.schema && name === undefined) return undefined;
+  const location = readTableLocation({ schema, name }, collection, []);
   return location.ok ? location.value : undefined;
 }
 

@@ -227,7 +227,10 @@ export const snapshot = z
           collection: text,
           renamed_from: renamedFrom,
           meta: collectionMeta.nullable().optional(),
-          schema: table.extend({ extras: tableExtras.nullable().optional() }).nullable().optional(),
+          schema: table
+            .extend({ schema: text.nullable().optional(), extras: tableExtras.nullable().optional() })
+            .nullable()
+            .optional(),
         }),
       )
       .optional(),
