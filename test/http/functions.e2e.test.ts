@@ -67,6 +67,7 @@ describe('functions and procedures', () => {
     const ids = ['twice()', ID, 'twice(text)'];
     const long = 'twice(timestamp with time zone, character varying, numeric[], json, "char"[])';
     expect(data.map(({ id }) => id)).to.have.members([...ids, long]);
+    await api.ok('PATCH', path(long), { comment: 'An id of more than 63 bytes' });
     await api.ok('DELETE', path(long));
     await api.ok('DELETE', path('twice(text)'));
     expect(await twice()).to.equal(8);

@@ -192,7 +192,6 @@ function grantStatements(schema: string, { object, isNew, replaces, index }: Cre
 
 function creationStatements({ schema, owner }: ObjectTarget, creation: Creation): Statement[] {
   const { object, known, isNew, isChanged, replaces, index } = creation;
-  const name = relationSql(schema, object.id);
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
   const kept =
     replaces === null ? { restoring: known?.restoring ?? [], comment: null } : { ...replaces, restoring: [] };
@@ -212,7 +211,7 @@ function creationStatements({ schema, owner }: ObjectTarget, creation: Creation)
     ...enableAfterCreation(schema, creation, statement),
     ...(object.comment === kept.comment ? [] : [comment]),
     ...(object.indexes ?? []).flatMap((each) => [
-      statement(createIndex(name, each), `create index ${each.name}`),
+      statement(createIndex(relationSql(schema, object.id), each), `create index ${each.name}`),
       ...(known?.restoringIndexes?.get(each.name) ?? []).map(restore),
     ]),
   ];
@@ -479,7 +478,6 @@ function describe(
   [old, now]: readonly [SchemaObject, SchemaObject],
   statement: MakeStatement,
 ): Statement[] {
-  const name = relationSql(schema, now.id);
   const { schema: place = schema } = objectNameParts(now);
   const same = new Set((old.indexes ?? []).map((each) => JSON.stringify(each)));
   const kept = new Set((now.indexes ?? []).map((each) => JSON.stringify(each)));
@@ -490,7 +488,9 @@ function describe(
         : [statement(sql`DROP INDEX ${qualified(place, each.name)}`, `drop index ${each.name}`, 'ACCESS EXCLUSIVE')],
     ),
     ...(now.indexes ?? []).flatMap((each) =>
-      same.has(JSON.stringify(each)) ? [] : [statement(createIndex(name, each), `create index ${each.name}`, 'SHARE')],
+      same.has(JSON.stringify(each))
+        ? []
+        : [statement(createIndex(relationSql(schema, now.id), each), `create index ${each.name}`, 'SHARE')],
     ),
     ...enableObject(schema, now, { before: old.enabled ?? 'origin', after: now.enabled, statement }),
     ...(old.comment === now.comment
