@@ -126,7 +126,6 @@ const ID_OF_PRIVILEGES =
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
   if (!isObject(input)) return refuse(invalidProblem(at, 'must be an object with the members to change'));
-  if (jsonEqual(input, existing)) return ok(existing);
   const definition = completeDefinition(
     existing.kind,
     'definition' in input ? input['definition'] : existing.definition,
