@@ -1,4 +1,5 @@
 /** Finds drift and plans its repair. */
+import type { ManagedSchemas } from '../../projector/catalog/managed-objects.js';
 import type pg from 'pg';
 import {
   isFolder,
@@ -103,11 +104,7 @@ function isOwned(
 }
 
 /** The managed schemas. */
-export interface ManagedSchemas {
-  /** The default schema. */
-  schema: string;
-  /** All managed schemas. If absent, only the default schema is managed. */
-  schemas?: readonly string[] | undefined;
+export interface SearchedSchemas extends ManagedSchemas {
   /** True if the instance manages objects other than tables. */
   objects?: boolean | undefined;
 }
@@ -133,7 +130,7 @@ export interface Finding {
  * `state` must match the position of the database. It must therefore be called in a transaction that holds the log's
  * lock.
  */
-export async function findDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Drift> {
+export async function findDrift(client: pg.ClientBase, state: State, managed: SearchedSchemas): Promise<Drift> {
   const { schema, objects = false } = managed;
   const owners = await findOtherOwners(client, state, { schema, objects });
   const finding = withOwners(await inspectDrift(client, state, managed), owners);
@@ -188,7 +185,7 @@ SELECT DISTINCT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname <> ALL ($3::text[])
  WHERE p.relname = ANY ($2::text[])`;
 
-async function readUnmanagedChildren(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<string[]> {
+async function readUnmanagedChildren(client: pg.ClientBase, state: State, managed: SearchedSchemas): Promise<string[]> {
   const { schema, schemas = [schema] } = managed;
   const children: string[] = [];
   for (const [place, names] of tablesBySchema(state, state.collections.keys(), schema)) {
@@ -242,7 +239,7 @@ function toShownDrift(client: pg.ClientBase, table: TableDrift): TableDrift {
 }
 
 /** Returns the same drift as `findDrift`, in the form before it is prepared for display. */
-export async function inspectDrift(client: pg.ClientBase, state: State, managed: ManagedSchemas): Promise<Finding> {
+export async function inspectDrift(client: pg.ClientBase, state: State, managed: SearchedSchemas): Promise<Finding> {
   const { schema, schemas = [schema] } = managed;
   const place = { state, schema, schemas: [...new Set([...schemas, ...schemasOf(state, schema)])] };
   const catalog = await readCatalog(client, place, undefined, [...state.collections.keys()]);

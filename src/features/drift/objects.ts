@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { createTimeSlice, mapYielding } from '../../kernel/event-loop.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import { objectsOwnerOf } from '../../postgres/client.js';
-import { lockObjects, readObjects } from '../../projector/catalog/managed-objects.js';
+import { type ManagedSchemas, lockObjects, readObjects } from '../../projector/catalog/managed-objects.js';
 import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
 import type { CatalogObject, ObjectFacts } from '../../projector/ddl/catalog-object.js';
 import { kindWords, setOwner } from '../../projector/ddl/object-statements.js';
@@ -30,12 +30,8 @@ interface ObjectFinding {
   drifted: Map<string, Difference[]>;
 }
 
-interface InspectedSchemas {
+interface InspectedSchemas extends ManagedSchemas {
   state: State;
-  /** The default schema. */
-  schema: string;
-  /** All managed schemas. */
-  schemas?: readonly string[] | undefined;
 }
 
 /** Must be called in a transaction that holds the log's lock. The transaction is unchanged afterwards. */

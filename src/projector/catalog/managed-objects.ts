@@ -405,7 +405,7 @@ export const idsIn = (catalog: string, names: readonly ObjectName[]): string[] =
   names.flatMap(({ kind, id }) => (KINDS[kind].catalog === catalog ? [id] : []));
 
 /** The default schema, and all managed schemas. If absent, only the default schema is managed. */
-interface ManagedSchemas {
+export interface ManagedSchemas {
   schema: string;
   schemas?: readonly string[] | undefined;
 }

@@ -377,8 +377,9 @@ function readObject(
 ): Result<SchemaObject> {
   const at = ['objects', index];
   const existing = isObject(document) ? getObject(state, document as unknown as ObjectName) : undefined;
-  return existing === undefined
-    ? readNewObject(document, at)
+  if (existing === undefined) return readNewObject(document, at);
+  return jsonEqual(document, existing)
+    ? ok(existing)
     : mergeObject(existing, keepStoredText(existing, document, equality), at);
 }
 

@@ -12,7 +12,9 @@ import {
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
-const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : quote(name));
 
 const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name);
 
@@ -32,7 +34,7 @@ const QUOTED_DOT = /^"(?:[^"]|"")*\.(?:[^"]|"")*"$/;
  */
 export function qualifiedId({ schema, name }: QualifiedName): string {
   if (schema !== undefined) return `${quoteUnlessPlain(schema)}.${quoteUnlessPlain(name)}`;
-  return WITH_SCHEMA.test(name) || QUOTED_DOT.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
+  return WITH_SCHEMA.test(name) || QUOTED_DOT.test(name) ? quote(name) : name;
 }
 
 /** Splits the name of a relation or a type as ids contain it. */

@@ -196,7 +196,7 @@ const renameColumnRef: Renamer = (node, { table, column, isColumn }, references)
   }
 };
 
-/** `public.articles.title` becomes `articles.title`, which PostgreSQL understands in every schema. */
+/** `public.articles.title` becomes `articles.title`, which is valid in every schema. */
 function omitSchema(
   node: Node,
   { fields, table }: { fields: unknown[]; table: TextNames['table'] },

@@ -1,4 +1,5 @@
 /** Edits the indexes and constraints of a table that have several columns, expressions or conditions. */
+import { quotedName } from '../shared/text.js';
 import { ActionIcon, Group, MultiSelect, Stack, Text, TextInput, Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -142,7 +143,7 @@ function DefinitionInput({ collection, kind, number, columns, row, onChange }: D
     onChange({
       // A name that the user typed stays.
       name: name === '' || name === nameFor(chosen ?? []) ? (names.length === 0 ? '' : nameFor(names)) : name,
-      definition: names.length === 0 ? '' : `${before}(${names.map(quoteName).join(', ')})`,
+      definition: names.length === 0 ? '' : `${before}(${names.map(quotedName).join(', ')})`,
     });
   return (
     <Stack gap={6} pb="xs">
@@ -193,8 +194,6 @@ function DefinitionInput({ collection, kind, number, columns, row, onChange }: D
     </Stack>
   );
 }
-
-const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Matches one name of a list of columns, quoted or not. */
 const COLUMN = /\s*(?:"((?:[^"]|"")+)"|([a-z_][a-z0-9_$]*))\s*(?:,|$)/iy;

@@ -77,6 +77,9 @@ export function abbreviate(text: string, length = 160): string {
   return letters.length > length ? `${letters.slice(0, length - 1).join('')}…` : line;
 }
 
+/** Returns the name as SQL with double quotes. */
+export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
 /** Escapes hidden characters of SQL text, which could show a statement other than the one that runs. */
 export const visibleSql = (sql: string): string => sql.replaceAll('\r\n', '\n').split('\t').map(visibleText).join('\t');
 

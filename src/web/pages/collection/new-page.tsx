@@ -346,7 +346,7 @@ function FieldsPart() {
   );
 }
 
-/** Returns the errors of the key and of the fields. A field cannot have the name of another one. */
+/** Returns the errors of the key and of the fields. Two fields cannot have the same name. */
 function fieldFaults({ key, fields, presets }: Values): Record<string, string> {
   const taken = [key.trim(), ...presets];
   const faults = namedRows(fields).map(({ name }) => {

@@ -28,7 +28,7 @@ import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js
 import { ReasonInput, useIsReasonRequired, useLacksReason } from '../../shared/form.js';
 import { Page, useTitle } from '../../shared/page.js';
 import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
-import { visibleSql } from '../../shared/text.js';
+import { quotedName, visibleSql } from '../../shared/text.js';
 import classes from './page.module.css';
 import { Name, named } from '../../shared/name.js';
 import { messages } from './messages.js';
@@ -289,9 +289,7 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
 
 /** Returns the definition in SQL. Privileges are shown as GRANT statements, which the service accepts too. */
 const sqlOf = (object: SchemaObject): string =>
-  typeof object.definition === 'string' ? object.definition : grantTexts(object, quoteName).join(';\n');
-
-const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+  typeof object.definition === 'string' ? object.definition : grantTexts(object, quotedName).join(';\n');
 
 const inputOf = (object: SchemaObject | null): ObjectInput => ({
   definition: object === null ? '' : sqlOf(object),
