@@ -284,7 +284,7 @@ export interface Config {
   statementTimeout: number;
   /** Limits of the trash. */
   keep: {
-    /** Milliseconds that deleted objects stay in the trash. 0 drops them at once. */
+    /** Milliseconds that deleted objects stay in the trash. 0 drops them immediately. */
     deleted: number;
     /** Maximum number of rows of a table for which the values of a deleted field are copied within the transaction. */
     copyRows: number;

@@ -36,7 +36,7 @@ interface LogFollower {
 export function followLog({ connection, role, freshness, store, logger, shutdown }: FollowOptions): LogFollower {
   let listener: Listener | undefined;
   const reportFailure = (error: unknown): void => {
-    // During a stop, running reads find their connections closed, which is no failure.
+    // When the service stops, running reads find their connections closed, which is not a failure.
     if (!shutdown.begun()) logger.warn('could not follow the log', { error });
   };
   const checkLog = async (): Promise<number> => {
@@ -84,8 +84,8 @@ export interface Polling {
 }
 
 /**
- * The pause after new events, and the longest pause, in milliseconds. Without news, each pause is twice the previous
- * one.
+ * The pause after new events, and the longest pause, in milliseconds. Without new events, each pause is twice as long
+ * as the previous one.
  */
 const PAUSES = { news: 25, quiet: 1_000 };
 

@@ -12,7 +12,7 @@ const CANNOT_START = 2;
 
 /**
  * Two signals within this many milliseconds count as one, because npm repeats the Ctrl-C that the terminal already
- * sent. A later signal ends the process at once.
+ * sent. A later signal ends the process immediately.
  */
 const SAME_SIGNAL = 1_000;
 

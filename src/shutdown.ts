@@ -12,8 +12,8 @@ export interface Shutdown {
 }
 
 /**
- * Creates the list of parts to close. Nothing closes automatically. The starter of the process calls `run`, once or
- * more often.
+ * Creates the list of parts to close. Nothing closes automatically. The code that starts the process calls `run` at
+ * least once.
  */
 export function createShutdown(logger: Logger): Shutdown {
   const steps: { name: string; close: () => Promise<unknown> | void }[] = [];

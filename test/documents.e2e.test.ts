@@ -103,7 +103,7 @@ async function withSetting(starting: Starting, work: (setting: Setting) => Promi
 /** Runs a block in an empty directory of its own; npm and npx still find the project. */
 async function runStep({ language, content }: Block, { service, second, directory }: Setting): Promise<string> {
   const inProject = `npx() { (cd "$ROOT" && ${findDocumentPath()} "$@"); }; npm() { (cd "$ROOT" && command npm "$@"); }`;
-  // A script finds the project's packages from where it is run.
+  // A script resolves the project's packages relative to the directory in which it runs.
   const script = language === 'js' ? 'cd "$ROOT"; node --input-type=module' : `${inProject}\n${content}`;
   const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: directory,

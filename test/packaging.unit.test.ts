@@ -31,7 +31,7 @@ interface ComposeFile {
   volumes?: Record<string, null>;
 }
 
-/** Removes the list of the files before. */
+/** First removes the list of files. */
 const resetTag = defineSequenceTag<unknown[]>('!reset', {
   create: () => [],
   addItem: () => '"!reset" must have an empty list',

@@ -64,7 +64,7 @@ async function startDirectus(resources: Resources): Promise<Call> {
   };
 }
 
-/** Directus puts all answers in `data`; the service sends snapshots and diffs as they are. */
+/** Directus puts all answers in `data`; the service sends snapshots and diffs without it. */
 const contentOf = (answer: unknown): unknown => (answer as { data?: unknown } | undefined)?.data ?? answer;
 
 /** A service with 20 collections of nine fields, and the work that both products do. */

@@ -1,10 +1,10 @@
 /**
- * `npm run bench -- growth`: what grows with the number of collections, or with the length of the log. Each work is
- * compared with itself at the next smaller size, in turns. Work on one collection or one page must not grow. Work on the
- * whole schema may grow as much as the schema.
+ * `npm run bench -- growth`: measures how work grows with the number of collections, or with the length of the log.
+ * Each piece of work is compared, in turns, with itself at the next smaller size. Work on one collection or one page
+ * must not grow. Work on the whole schema may grow as much as the schema.
  *
- * BENCH_COLLECTIONS (100,1000; also 10000) and BENCH_EVENTS (1000,10000,100000; also 1000000): the sizes, empty for none.
- * BENCH_WORKS: only works that contain this text. BENCH_SCALE: a factor of the number of pairs (1).
+ * BENCH_COLLECTIONS (100,1000; also 10000) and BENCH_EVENTS (1000,10000,100000; also 1000000): the sizes, empty for
+ * none. BENCH_WORKS: only the work whose name contains this text. BENCH_SCALE: a factor of the number of pairs (1).
  */
 import { ServiceClient } from '../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../src/postgres/own-tables.js';
@@ -20,7 +20,7 @@ const sizesOf = (name: string, otherwise: string): number[] =>
 const scale = Number(process.env['BENCH_SCALE'] ?? 1);
 const selected = process.env['BENCH_WORKS'] ?? '';
 
-/** Ten percent more than the subject. */
+/** The work may grow ten percent more than its subject. */
 const ALLOWANCE = 1.1;
 /** Work that must not grow, on machines where a ratio of 1 is never exact. */
 const FLAT = 1.2;
@@ -33,7 +33,7 @@ interface Size {
 
 interface Work {
   work: string;
-  /** Whether the work may grow as much as its subject. */
+  /** True if the work may grow as much as its subject. */
   grows: boolean;
   runs?: number;
   warmUps?: number;
@@ -135,7 +135,7 @@ async function withCollections(resources: Resources, size: number): Promise<Size
   return { service, size, databaseUrl };
 }
 
-/** As many batches in each log. */
+/** Each log has this many batches. */
 const BATCHES = 200;
 
 async function withEvents(resources: Resources, size: number): Promise<Size> {

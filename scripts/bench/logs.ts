@@ -1,4 +1,4 @@
-/** Long generated logs without their tables. The same size gives the same events, with a valid hash chain. */
+/** Long generated logs without their tables. The same size produces the same events, with a valid hash chain. */
 import type pg from 'pg';
 import type { Result } from '../../src/kernel/problem.js';
 import { prepareEvents } from '../../src/log/append.js';

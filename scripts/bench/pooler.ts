@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- pooler`: what PgBouncer in transaction mode costs: the same work by two processes on one server, one
- * through it and one past it, in turns. The last row compares two runs past it, which shows the noise.
- * BENCH_RUNS: pairs of each kind (100); BENCH_SECONDS: of each measurement of reads (5).
+ * `npm run bench -- pooler`: measures the cost of PgBouncer in transaction mode. Two processes on one server do the
+ * same work in turns, one through PgBouncer and one directly. The last row compares two direct runs, which shows the
+ * noise. BENCH_RUNS: pairs of each kind (100); BENCH_SECONDS: of each measurement of reads (5).
  */
 import { INSTALL_PGBOUNCER, pgbouncerProgram, startPgbouncer } from '../../test/support/pgbouncer.js';
 import { milliseconds, throughput } from './measure.js';

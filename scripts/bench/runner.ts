@@ -13,7 +13,7 @@ export interface Comparison {
   unit?: string;
   /** A row of the table of goals, or a goal that depends on sizes. */
   goal?: GoalName | Goal;
-  /** Pairs that count, and pairs before them that do not (3). */
+  /** Number of measured pairs, and of unmeasured pairs before them (3). */
   runs: number;
   warmUps?: number;
   /** Runs before each pair, unmeasured. Warm-ups have negative numbers. */
@@ -67,7 +67,7 @@ export interface Row extends Pick<Comparison, 'work' | 'against'> {
   goal: Goal;
 }
 
-/** Fewer pairs say nothing about the noise. */
+/** Fewer pairs do not show the noise. */
 const FEWEST_PAIRS = 3;
 
 /**
@@ -133,7 +133,7 @@ async function measurePairs(comparison: Comparison, seconds: number): Promise<Pa
     if (pairs.length >= FEWEST_PAIRS && performance.now() > end) break;
     await comparison.prepare?.(run);
     const pair = { measured: 0, limit: 0 };
-    // Each comes first every other time.
+    // Each side is first in every other pair.
     for (const part of ORDERS[Math.abs(run) % 2] ?? []) pair[part] = await comparison[part](run);
     if (run >= 0) pairs.push(pair);
   }
@@ -142,7 +142,7 @@ async function measurePairs(comparison: Comparison, seconds: number): Promise<Pa
 
 type Pair = Record<'measured' | 'limit', number>;
 
-/** The order statistics that enclose the median with a probability of 95 percent, whatever the distribution. */
+/** The order statistics that enclose the median with a probability of 95 percent, for any distribution. */
 function rangeOfMedian(values: readonly number[]): [number, number] {
   const sorted = values.toSorted((a, b) => a - b);
   const reach = 0.98 * Math.sqrt(sorted.length);
@@ -151,7 +151,7 @@ function rangeOfMedian(values: readonly number[]): [number, number] {
   return [sorted[low] ?? NaN, sorted[high] ?? NaN];
 }
 
-/** Whether the goal is missed by more than the noise: the whole range is on the wrong side of it. */
+/** True if the goal is missed by more than the noise: the whole range is on the wrong side of it. */
 export function isMissed({ range: [low, high], goal: { atMost = Infinity, atLeast = -Infinity } }: Row): boolean {
   return low > atMost || high < atLeast;
 }

@@ -18,7 +18,7 @@ const field = (name: string, type: string, schema: object, sort: number) => ({
   schema,
 });
 
-/** The body of a create with seven fields. */
+/** The body of a request that creates a collection with seven fields. */
 export function createBody(collection: string): object {
   const columns = COLUMNS.slice(0, 6).map(([name, type, schema], index) => field(name, type, schema, index + 2));
   const id = field('id', 'integer', { is_primary_key: true, has_auto_increment: true }, 1);

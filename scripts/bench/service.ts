@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- service`: the main work against its limits on this machine, in one run.
- * `npm run bench -- check`: the small ones, in under five minutes; fails if a ratio misses its goal by more than the noise.
+ * `npm run bench -- service`: compares the main work with its limits on this machine, in one run. `npm run bench --
+ * check`: compares only the small cases, in under five minutes; fails if a ratio misses its goal by more than the
+ * noise.
  *
  * BENCH_ROWS: names of cases, with commas. BENCH_SCALE: a factor of the number of pairs (1).
  */
@@ -12,7 +13,7 @@ import { findings, types } from './cases/plans.js';
 import { afterChange, longLog, tables, unchanged } from './cases/reads.js';
 import { type Case, isMissed, runTable } from './runner.js';
 
-/** Seconds of each comparison of the check: all of them take less than five minutes on two quiet cores. */
+/** Seconds per comparison of the check, so that all of them take less than five minutes on two idle cores. */
 const SECONDS_EACH = 6;
 
 const scale = Number(process.env['BENCH_SCALE'] ?? 1);

@@ -1,10 +1,10 @@
 /**
  * `npm run bench -- standbys`: requests per second of one process on a primary, then with one and with two processes on
- * standbys beside it; and how long a client that has written on the primary waits until a standby shows the write
+ * standbys of it; and how long a client that has written on the primary waits until a standby shows the write
  * (`X-Log-Position-At-Least`).
  *
- * All servers, processes and clients share the machine, so the sum grows with the standbys only if it has more cores than
- * they use. BENCH_SECONDS: of each measurement (5); BENCH_WRITES: how many writes are measured (300).
+ * All servers, processes and clients share the machine, so the sum grows with the standbys only if it has more cores
+ * than they use. BENCH_SECONDS: the length of each measurement (5); BENCH_WRITES: the number of measured writes (300).
  */
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -68,7 +68,7 @@ async function measureTogether(work: string, path: string): Promise<string[][]> 
   return lines;
 }
 
-/** Against the same read of the primary: the rest is replication and waiting. */
+/** Compared with the same read on the primary. The difference is replication and waiting. */
 async function ownWrites(primary: Service, standby: Service): Promise<string[][]> {
   const waited: number[] = [];
   const there: number[] = [];

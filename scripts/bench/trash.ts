@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- trash`: deletes, restores and renames a table of 5,000,000 rows, compared with one of five rows;
  * deletes and restores a field of 100,000 values, compared with one of five. `npm run bench -- check` compares deletes
- * into the trash with deletes that drop at once.
+ * into the trash with deletes that drop immediately.
  *
  * BENCH_ROWS (5000000), BENCH_ROUNDS (20).
  */

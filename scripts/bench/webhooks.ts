@@ -84,7 +84,7 @@ const webhooks: Case = async (resources) => {
     work,
     against: 'without webhooks',
     runs: RUNS,
-    // The deliveries of the pair before would slow down either side.
+    // Deliveries of the previous pair would slow down either side.
     prepare: () => hooked.delivered(),
     measured: () => on(hooked.service),
     limit: async () => {

@@ -193,7 +193,7 @@ function describeCommand(
   return [`(${sent})`, ...tries, 'in the log there:', ...near].join('\n    ');
 }
 
-/** What is wrong with a command that has these batches and whose last event is at `last`. */
+/** Describes the fault of a command that has these batches and whose last event is at `last`. */
 export function faultOf(command: Command, batches: ReadonlySet<string> = new Set(), last = 0): string | null {
   const { fate, waited } = command;
   if (batches.size > 1) return `it is in the log ${batches.size} times`;

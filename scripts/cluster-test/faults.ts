@@ -64,7 +64,7 @@ async function leaderOfEtcd({ etcd }: Layout): Promise<EtcdPlace | undefined> {
       const { header, leader } = (await answer.json()) as { header: { member_id: string }; leader: string };
       if (header.member_id === leader) return member;
     } catch {
-      // Another node may know.
+      // Another node may know the primary.
     }
   }
   return undefined;

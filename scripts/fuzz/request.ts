@@ -36,7 +36,7 @@ export interface Reply {
   appended: number;
 }
 
-/** What is wrong with the response, or null. */
+/** The fault of the response, or null. */
 type Expectation = (reply: Reply) => string | null;
 
 export interface Encoded {

@@ -89,7 +89,7 @@ function testTitle(node: Node): string | undefined {
   return (title['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('…');
 }
 
-/** Verbs as plural subjects have them: `describe('sessions')` and `it('expire at their expiry time')`. */
+/** Verbs in the form that follows a plural subject: `describe('sessions')` and `it('expire at their expiry time')`. */
 const VERBS = new Set(
   `accept appear apply are is has assume cause check collide delay depend exist overwrite plan run reference become begin belong can cannot carry change combine come commit compare concern conflict contain continue convert
   count create default delete did differ distinguish do end equal exclude expire explain fail fit fold follow get give had
@@ -99,7 +99,7 @@ const VERBS = new Set(
 );
 
 /**
- * True if a word is a verb of the list, or ends like a verb in the third person. Other words that end with `s` pass
+ * True if a word is a verb in the list, or ends like a verb in the third person. Other words that end with `s` pass
  * too.
  */
 function hasVerb(title: string): boolean {

@@ -36,7 +36,7 @@ export async function projectFiles(): Promise<string[]> {
   return stdout.split('\n').filter((file) => file !== '');
 }
 
-/** Builds dist/ even with type errors. The admin app stays as it was built last. */
+/** Builds dist/ even with type errors. The admin app keeps its last build. */
 export async function build(directory: string): Promise<void> {
   ensureBuilt();
   await cp(join(ROOT, 'dist', 'web'), join(directory, 'dist', 'web'), { recursive: true });

@@ -2,8 +2,8 @@
  * `npm run mutate -- --mutations 100 --seed 1 --under src/schema`: samples single changes of the sources, runs the
  * tests that reach each, and prints the changes that no test detected. Exit code 1 if fewer than 90 % were detected.
  * All changes happen in a copy of the working tree. The coverage of tests is recorded once and stored: `--fresh`
- * records it again, `--kept` uses what is stored. `--unit` runs only unit tests, which is quick but gives no overall
- * score. `--workers 1` leaves a core to others. `--verbose` also prints what detected each change.
+ * records it again, `--kept` uses the stored coverage. `--unit` runs only unit tests, which is quick but gives no
+ * overall score. `--workers 1` leaves a core to others. `--verbose` also prints what detected each change.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -478,7 +478,7 @@ async function online({ api }: Living): Promise<void> {
   await api.ok('DELETE', `/collections/${encodeURIComponent('Große')}?purge`);
 }
 
-/** As after a failover that lost the last event. It changed only metadata, so the tables still match. */
+/** Simulates a failover that lost the last event. That event changed only metadata, so the tables still match. */
 async function loseTheEnd({ api, databaseUrl }: Living): Promise<void> {
   await api.ok('PATCH', '/collections/articles', { meta: { note: 'lost' } });
   await cutOff(databaseUrl, 1);

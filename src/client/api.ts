@@ -726,7 +726,7 @@ export interface Schemas {
   Rename: { to: string };
   RestoreRequest: { /** Like X-Acknowledge, in the body. */ acknowledge?: ({ code: string; place: string })[];
     /** A new name. */ as?: string;
-    /** Names of objects that are not restored: foreign keys and ids of privileges. For a field also its NOT NULL, unique, index and checks. */ without?: (string)[] };
+    /** Names of objects that are not restored: foreign keys and ids of privileges. For a field, also its NOT NULL and unique constraints, its index and its checks. */ without?: (string)[] };
   Sample: { /** Values by field. Null: the table is locked or missing, or the database role cannot read all of its rows. */ rows: (({ [member: string]: string | null })[]) | null;
     /** Fields whose values are not shown. */ hidden: (string)[] };
   SchemaChanges: { collections: ({ collection: string; diff: (Schemas['Change'])[]; /** The identity of an object that existed before. */ identity?: string; /** The position of its deletion. The object is restored from the trash. */ restores?: number })[];
@@ -1080,7 +1080,7 @@ export interface Operations {
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
   }>;
   /** List objects. */ listObjects: Operation<{
-    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined; /** Only objects of this kind. */ kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | 'type' | undefined; /** Only objects with this name. Functions with other argument types share a name. */ name?: string | undefined; /** Only objects that use this collection. */ collection?: string | undefined };
+    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined; /** Only objects of this kind. */ kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | 'type' | undefined; /** Only objects with this name. Functions with different argument types can share a name. */ name?: string | undefined; /** Only objects that use this collection. */ collection?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Object'])[]; meta?: { total_count?: number; filter_count?: number } } };
   }>;
@@ -1340,7 +1340,7 @@ export interface Operations {
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Trust']; meta: { /** Position of the event that set the rules. 0: no event did. */ position: number; updated_at: string | null } } };
   }>;
-  /** Replace the trust rules. Tokens of removed and changed rules stop working at once. */ setTrust: Operation<{
+  /** Replace the trust rules. Tokens of removed and changed rules stop working immediately. */ setTrust: Operation<{
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least' | 'Idempotency-Key' | 'If-Match' | 'X-Reason'>;
     body: Schemas['TrustSettings'];
     answer: { status: 200; headers: Headers; body: { data: Schemas['Trust'] } };

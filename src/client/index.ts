@@ -208,7 +208,7 @@ async function* readFrames(response: Response): AsyncGenerator<Frame, void, void
   }
 }
 
-/** Parses a frame. The service writes the data of an event in one line. */
+/** Parses a frame. The service writes the data of an event on one line. */
 function frameOf({ event = 'message', id = '', data }: Record<string, string>): Frame | null {
   if (data !== undefined) return { id, shown: { event, id, data: JSON.parse(data) as unknown } as StreamMessage };
   return id === '' ? null : { id, shown: null };

@@ -59,7 +59,7 @@ export const FINDINGS = {
   },
   OBJECTS_OWNER_UNUSABLE: {
     severity: 'error',
-    fix: 'Follow the message, or set OBJECTS_OWNER to another role. The service does not start otherwise.',
+    fix: 'Follow the message, or set OBJECTS_OWNER to another role. Otherwise the service does not start.',
   },
   NAMES_SHADOWED: {
     severity: 'warning',
@@ -136,7 +136,7 @@ export const FINDINGS = {
   },
   KEY_ALTERED: {
     severity: 'error',
-    fix: 'Someone changed service_keys. Distribute no key from it, verify older checkpoints with the key that you distributed before, and run "dps keys rotate".',
+    fix: 'Someone changed service_keys. Do not distribute keys from it, verify older checkpoints with the key that you distributed before, and run "dps keys rotate".',
   },
   TRASH_STRANGE: {
     severity: 'warning',
@@ -157,7 +157,7 @@ export const FINDINGS = {
   },
   WEBHOOK_DISABLED: {
     severity: 'warning',
-    fix: 'Correct the receiver or the address, and run "dps webhooks enable NAME". It continues after the last delivered event. Delete a webhook that nobody needs.',
+    fix: 'Correct the receiver or the address, and run "dps webhooks enable NAME". It continues after the last delivered event. Delete webhooks that you no longer need.',
   },
   PROVIDER_UNUSABLE: {
     severity: 'warning',
@@ -173,7 +173,7 @@ export const FINDINGS = {
   },
   POSTGREST_MISSING: {
     severity: 'warning',
-    fix: 'Start PostgREST, and point PGRST_DB_URI to this database. If no PostgREST uses the database any more, remove NOTIFY_POSTGREST.',
+    fix: 'Start PostgREST, and point PGRST_DB_URI to this database. If PostgREST no longer uses the database, remove NOTIFY_POSTGREST.',
   },
   POSTGREST_PRIVILEGED: {
     severity: 'warning',

@@ -74,7 +74,7 @@ export function lockFindings(settings: Awaited<ReturnType<typeof readLockSetting
   return [finding('LOCK_SLOTS_LOW', message)];
 }
 
-/** Connections that the service opens besides the pool: for the listener, reads and the index builder. */
+/** Connections that the service opens in addition to the pool: for the listener, reads and the index builder. */
 const BESIDE_THE_POOL = 3;
 
 const CONNECTIONS = `

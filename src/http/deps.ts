@@ -119,13 +119,13 @@ export interface HttpDeps {
     objects: boolean;
     /** True if admins and auditors may read sample rows. */
     samples: boolean;
-    /** Milliseconds for which the trash keeps deleted objects. With 0, they are dropped at once. */
+    /** Milliseconds for which the trash keeps deleted objects. With 0, they are dropped immediately. */
     keepDeleted: number;
     /** Maximum rows of a table whose deleted field values are copied to the trash. */
     keepCopyRows: number;
     /** Milliseconds that a change waits for locks or for an unavailable database. */
     lockTimeout: number;
-    /** Maximum number of bytes of request bodies: of schema documents, and of all others. */
+    /** Maximum sizes of request bodies in bytes: for schema documents, and for all other bodies. */
     maxBody: { schema: number; other: number };
     quotas: QuotaLimits;
     /** Trusted proxies: their number, or their addresses and networks. */

@@ -63,7 +63,7 @@ type DiffOptions = z.output<typeof diffQuery>;
 interface MergeInput {
   base: State;
   ours: State;
-  /** The whole schema, of which `ours` may be the part that the caller sees. Apply compares its hash. */
+  /** The whole schema. `ours` may be only the part that the caller can see. Apply compares its hash. */
   whole: State;
   /** A snapshot. Names of schemas that are not managed are removed from it or rejected. */
   theirs: unknown;

@@ -19,7 +19,7 @@ export interface Quotas {
    */
   enter(caller: Caller, res: ServerResponse): void;
   /**
-   * Counts a request that has entered as a stream from now on.
+   * Counts an admitted request as a stream from now on.
    * @throws RejectedError TOO_MANY_REQUESTS
    */
   stream(caller: Caller, res: ServerResponse): void;

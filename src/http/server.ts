@@ -60,7 +60,7 @@ const closing = (problems: readonly EdgeProblem[]): Answer => refusalAnswer(prob
 
 function problemOf({ code = '' }: NodeJS.ErrnoException): EdgeProblem {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    const message = 'The request line and headers are too large. They may have at most 16 KiB.';
+    const message = 'The request line and headers are too large. Their limit is 16 KiB.';
     return { code: 'HEADERS_TOO_LARGE', message };
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
@@ -98,7 +98,7 @@ function writeRefusal(socket: Duplex, { problem, headers = [], isHead: withoutBo
 export interface ListeningServer {
   /** The address for clients on this machine: `http://127.0.0.1:8055`. */
   url: string;
-  /** Passes requests to `handler` from now on. Before, they get 503. */
+  /** Passes requests to `handler` from now on. Until then, they get 503. */
   serve(handler: RequestListener): void;
   /** Sets the message of these 503 responses. */
   say(sentence: string): void;
@@ -118,7 +118,7 @@ const POLL_MS = 25;
 const KEEP_ALIVE = 75_000;
 
 /**
- * Binds the address before other work starts, so that an address in use is reported at once.
+ * Binds the address before other work starts, so that an address in use is reported immediately.
  * @throws OperatorError if the address is not available
  */
 export async function listen(host: string, port: number): Promise<ListeningServer> {

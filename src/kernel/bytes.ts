@@ -69,7 +69,7 @@ function* joinBytes(chunks: readonly Buffer[]): Resumable<Buffer> {
   return joined;
 }
 
-/** Bytes in several buffers, so that long bodies can share what they have in common. */
+/** Bytes in several buffers, so that long bodies can share their common parts. */
 export class SharedBytes {
   readonly parts: readonly Buffer[];
   /** The total length of all buffers in bytes. */

@@ -26,7 +26,7 @@ export const createTimeSlice = (): TimeSlice => sliceOf(scheduler, false);
 export function sliceOf(turns: Scheduler, isGated: boolean): TimeSlice {
   const piece: Piece = turns.begin(isGated);
   const { sliceMs } = turns;
-  // If other work has used up this turn of the event loop, the first slice is over at once.
+  // If other work has used up this turn of the event loop, the first slice ends immediately.
   let left = turns.isBusy() ? -1 : sliceMs;
   let looked = performance.now();
   const spend = (): void => {

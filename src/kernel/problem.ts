@@ -59,7 +59,7 @@ export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 /** Rejects a command. A rejection that is sent to a client contains at least one problem. */
 export const refuse = (...problems: Problem[]): { ok: false; problems: Problem[] } => ({ ok: false, problems });
 
-/** Reading stops after this many problems, so that a body with millions of errors is answered soon. */
+/** Reading stops after this many problems, so that a body with millions of errors gets a quick response. */
 export const MAX_PROBLEMS = 100;
 
 /** Collects the problems of each item, with a step for each, and stops at `MAX_PROBLEMS`. */
@@ -124,12 +124,12 @@ export function unknownMembers(object: object, knownNames: ReadonlySet<string>, 
   ]);
 }
 
-/** Creates the problem of a member of a body at `path`. */
+/** Creates a problem for the member of a body at `path`. */
 export function invalidProblem(path: Path, message: string, details?: Record<string, unknown>): Problem {
   return { code: 'INVALID_PAYLOAD', message, path: renderPath(path), ...(details ? { details } : {}) };
 }
 
-/** Creates the problem of a schema that a command leads to. `locate` adds its location in the body. */
+/** Creates a problem for the schema that a command would produce. `locate` adds its location in the body. */
 export function problemAbout(
   subject: Subject,
   message: string,

@@ -40,7 +40,7 @@ export function once(act: () => void): () => void {
 /** The request, or the service itself, that slices of work belong to. */
 export interface Job {
   readonly caller: string;
-  /** True if nobody waits for the result anymore. The work then ends at its next turn. */
+  /** True if nothing waits for the result anymore. The work then ends at its next turn. */
   isAbandoned(): boolean;
   /** True if overload may reject the work. Work that may have changed something must not be rejected. */
   readonly isRefusable: boolean;

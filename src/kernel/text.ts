@@ -17,7 +17,7 @@ export const surrogateFault = (text: string): string | null =>
 /**
  * Characters that could hide or reorder others on display: control characters, which include escape sequences, format
  * characters like U+202E (right-to-left override) and U+200B (zero width space), and characters without a glyph like
- * U+3164 (Hangul filler) and U+2800 (Braille pattern blank). Halves of surrogate pairs are also among them, because
+ * U+3164 (Hangul filler) and U+2800 (Braille pattern blank). The list also contains halves of surrogate pairs, because
  * PostgreSQL cannot store them, and replacing them would make different names equal.
  */
 export const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]`;

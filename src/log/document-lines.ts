@@ -19,9 +19,9 @@ export function documentFault(
   return explainChanged(hash);
 }
 
-/** Words a missing document as a reason at the end of a sentence. */
+/** Describes a missing document as the end of a sentence. */
 export const explainMissing = (hash: string): string => `its document ${hash} is missing`;
-/** Words a changed document as a reason at the end of a sentence. */
+/** Describes a changed document as the end of a sentence. */
 export const explainChanged = (hash: string): string => `its document ${hash} does not match its hash: it was changed`;
 
 /** Writes a document as a line of an exported log. The line follows the event that names the document. */

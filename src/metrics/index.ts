@@ -144,7 +144,7 @@ function methodOf(method: string): string {
 
 const SIGN_INS = ['browser', 'device', 'pipeline'] as const satisfies SignInKind[];
 
-/** Logins with a password are not among them: the status of their requests is in the histogram of requests. */
+/** Logins with a password are not counted here: the histogram of requests contains the status of their requests. */
 function createSignInMetrics(registry: Registry): (kind: SignInKind, outcome: string) => void {
   const total = new Counter({
     name: 'dps_sign_ins_total',

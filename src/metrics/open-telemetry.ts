@@ -24,7 +24,7 @@ import type { Apply, Pipeline } from '../pipeline/types.js';
 import type { Logger } from '../postgres/logger.js';
 import { type ExportedSpans, commandLabel, outcomeLabels } from './index.js';
 
-/** Returns what the request was answered with, or null if its client disconnected. */
+/** Returns the facts about the handled request, or null if its client disconnected. */
 type AnswerRequest = () => Promise<HandledRequest | null>;
 
 export interface Traces {

@@ -90,8 +90,8 @@ export interface PipelineOptions {
   /** Tracks divergences of the log. Defaults to a new watch. */
   watch?: LogWatch;
   /**
-   * `refuse` (the default) rejects every change until the divergence is acknowledged. `continue` acknowledges it at
-   * once.
+   * `refuse` (the default) rejects every change until the divergence is acknowledged. `continue` acknowledges it
+   * immediately.
    */
   onLogDivergence?: 'refuse' | 'continue';
   /** True if each schema change asks PostgREST to reload its schema cache. */
@@ -119,7 +119,7 @@ export interface PipelineOptions {
 }
 
 export interface RetentionOptions {
-  /** In milliseconds. 0 drops deleted objects at once. */
+  /** In milliseconds. 0 drops deleted objects immediately. */
   deleted: number;
   copyRows: number;
 }
@@ -130,7 +130,7 @@ export interface RequestContext {
   credential?: ProposingCredential;
   /** The id of the caller's API token, if a trust rule issued it. It must still exist when the transaction begins. */
   pipelineToken?: string;
-  /** True to drop deleted objects at once. */
+  /** True to drop deleted objects immediately. */
   purge?: boolean;
   /** The caller's token is limited to these collections. Batches that affect other collections are rejected. */
   collections?: CollectionScope;

@@ -273,7 +273,7 @@ function mayHaveValues(error: pg.DatabaseError, sent: readonly string[]): boolea
   const statements = [...sent, ...builtStatement(error)];
   if (ABOUT_VALUES.test(code)) return file !== ABOUT_PARAMETERS;
   if (isFromExecutedValue(error, statements)) return true;
-  // The position is one in the value then, and not in the statement.
+  // Here the position refers to the value, not to the statement.
   if (file === READS_TYPES) return error.where !== undefined && error.internalPosition === undefined;
   // An error with a position is in the text of a statement, which contains no values of rows.
   if (error.position !== undefined) return false;

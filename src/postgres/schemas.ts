@@ -94,7 +94,7 @@ export interface OwnedSchemas extends Schemas {
 
 interface OwnerFacts {
   account: string;
-  /** Null if the role does not exist. The other members are null too then. */
+  /** Null if the role does not exist. The other members are then null too. */
   role: string | null;
   isAccount: boolean;
   /** A superuser, or a role that can grant itself others. */

@@ -71,7 +71,7 @@ export interface Transaction {
 /**
  * Commits the open transaction of `client`. If there is no answer, it asks the server over another connection. It
  * returns only if the transaction was committed.
- * @throws ProblemError UNAVAILABLE if nothing was written, or if the outcome is unknown, which the message says
+ * @throws ProblemError UNAVAILABLE if nothing was written, or if the outcome is unknown, as the message states
  */
 export async function commitOrThrow(target: Target, client: pg.ClientBase, transaction?: Transaction): Promise<void> {
   const at = transaction ?? ((await sendBatch(client, [TRANSACTION_ID]))[0]?.rows[0] as unknown as Transaction);

@@ -161,7 +161,7 @@ const GROUP_BYTES = 1024 * 1024;
  */
 export function createJoiner(): (sections: readonly Section[], end: string) => Resumable<DigestedBytes> {
   let last: readonly (readonly Group[])[] = [];
-  // The buffer stays the same while the text does, because data that belongs to a part of a body is cached by its
+  // The buffer stays the same while the text does, because data that belongs to part of a body is cached by its
   // buffer.
   let ending = Buffer.alloc(0);
   return function* (sections, end) {

@@ -56,7 +56,7 @@ export function isObjectInScope(scope: CollectionScope, states: readonly State[]
 export function isNamedObjectInScope(scope: CollectionScope, object: NonNullable<Problem['object']>): boolean {
   const { table } = objectNameParts(object as ObjectName);
   if (table === null || object.kind === 'rule') return false;
-  // The collection of a table in another schema can have any name, so the document does not tell it.
+  // The collection of a table in another schema can have any name, so the document does not reveal the collection.
   const { schema, name } = splitQualifiedId(table);
   return schema === undefined && isInScope(scope, name);
 }
@@ -247,9 +247,9 @@ const PARENT = 'partition_of';
 const FREE: ReadonlySet<string> = new Set(['options', 'display_options', 'conditions', 'translations']);
 
 /**
- * Returns words for the first name outside the scope in a document: a snapshot, a diff, a plan, or a body of a change.
- * Errors about a collection would otherwise reveal whether it exists. The words do not name views and functions, because
- * the document may be another user's.
+ * Describes the first name outside the scope in a document: a snapshot, a diff, a plan, or a body of a change. Errors
+ * about a collection would otherwise reveal whether it exists. The description does not name views and functions,
+ * because the document may be another user's.
  */
 export function* findNameOutside(document: unknown, scope: CollectionScope): Resumable<string | undefined> {
   const open: unknown[] = [document];

@@ -10,7 +10,7 @@ declare module 'icon-names' {
   export default names;
 }
 
-/** A part of the addresses of icons. It changes when any icon changes. */
+/** Part of the address of every icon. It changes when any icon changes. */
 declare const __ICONS__: string;
 
 /** The titles and headings of the guides in docs/, read by the build. */

@@ -172,7 +172,7 @@ describe('dps lint', () => {
       const { code, err } = await lint(what, ...option);
       expect([code, err.includes(expected)], err).to.deep.equal([2, true]);
     }
-    // Both changed it, so a side must be chosen; only theirs has findings.
+    // Both sides changed it, so one must be chosen. Only theirs has findings.
     const people = join(directory, 'collections', 'people.yaml');
     const text = await readFile(people, 'utf8');
     await writeFile(people, text.replace(/(field: name[\s\S]*?)max_length: 255/, '$1max_length: 100'));

@@ -78,7 +78,7 @@ describe('a failover', () => {
     const { divergences } = (
       acknowledged.json as { data: { divergences: { fork: number; seen: { position: number } }[] } }
     ).data;
-    // A process that only listened may know less.
+    // A process that only listened may have seen fewer events.
     expect(divergences.map(({ fork }) => fork)).to.deep.equal(divergences.map(() => 1));
     expect(divergences.map(({ seen }) => seen.position)).to.include(4);
     await create(blind.send, 'after');

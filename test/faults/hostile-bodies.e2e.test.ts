@@ -116,7 +116,7 @@ describe('hostile bodies', () => {
     const bomb = gzipSync(Buffer.alloc(100 * MIB, '[]'));
     const six = Array.from({ length: 6 }, () => send(bomb, 'application/json', { 'content-encoding': 'gzip' }));
     const { result, wait, memory } = await measureDuring(Promise.all(six));
-    // One caller has room for one of them at a time, and a request that waited too long for it receives 503.
+    // Each caller can process one of them at a time. A request that waits too long receives 503.
     const statuses = result.map(({ status }) => status);
     for (const status of statuses) expect([413, 503]).include(status);
     expect(statuses).include(413);

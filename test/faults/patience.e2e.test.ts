@@ -49,7 +49,7 @@ describe('a write waits for at most LOCK_TIMEOUT in total', () => {
   }
 
   /**
-   * One after the other at intervals.
+   * Sends the requests one after the other, at intervals.
    * @returns how long each waited
    */
   async function writers(): Promise<number[]> {

@@ -63,7 +63,7 @@ describe('sixteen writers on three processes of the service', function () {
         const reason = (what: string) => `${writer}/${round}/${what}`;
         const table = (collection: string) => ({ collection, schema: {}, meta: { note: own } });
         written.push(await write(url(0), 'POST', '/collections', { reason: reason('own'), body: table(own) }));
-        // Another process shows the change at once and can change it at once.
+        // Another process shows the change immediately, and can change the object immediately.
         const read = await fetch(`${url(1)}/collections/${own}`, { headers: { Authorization: `Bearer ${TOKEN}` } });
         expect(read.status, `${own} is not there on another process`).to.equal(200);
         const patch = { meta: { note: reason('patched') } };

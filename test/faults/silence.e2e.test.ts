@@ -8,7 +8,7 @@ import { type TestService, startService } from '../support/service.js';
 
 /** Matches the statement, but not READ COMMITTED. */
 const COMMIT = /commit\0/i;
-/** Sent in one batch with the COMMIT, which is a prepared statement then. */
+/** Sent in one batch with the COMMIT, which is then a prepared statement. */
 const TOKEN = 'token.created';
 const CHANGED = 'account.updated';
 

@@ -22,7 +22,7 @@ interface Live {
 }
 
 /**
- * Accepts requests from now on, and verifies each at once, because a verifier rejects timestamps of more than five
+ * Accepts requests from now on, and verifies each immediately, because a verifier rejects timestamps of more than five
  * minutes ago.
  * @returns the positions of the events, or the errors of requests that are not valid
  */

@@ -223,7 +223,7 @@ describe('operations on partitions and inherited tables', () => {
 
   const collectionOf = (prefix: string, suffix: string): string => suffix.replace(/^(second\.)?/, `$1${prefix}`);
 
-  /** The tables of the family that differ from the log, but for those in `apart`. */
+  /** The tables of the family that differ from the log, except those in `apart`. */
   const drifted = async (prefix: string, apart: readonly string[] = []): Promise<string[]> => {
     const { tables } = await api.ok<Drift>('GET', '/schema/drift');
     return tables

@@ -93,7 +93,7 @@ describe('hostile clients', () => {
     }));
     const flat = chain.map((each) => ({ ...each, meta: { group: null } }));
     await api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: flat });
-    // Climbing from each collection to the top takes thousands of times as long, more than a test may take.
+    // Walking from each collection up to its root would take thousands of times as long, more than a test may take.
     await api.ok('POST', '/schema/diff?mode=merge', { ...now, collections: chain });
     const cycle = chain.map((each, index) => (index === 0 ? { ...each, meta: { group: 'ch19999' } } : each));
     const at = 'collections[0].meta.group';

@@ -60,7 +60,9 @@ describe('generated columns and columns of several parents that tables inherit',
     await api.ok('PATCH', `/fields/${path}`, change);
     await isClean();
   };
-  /** The change is rejected when it is requested, planned, and applied as a diff, which contains a warning before. */
+  /**
+   * The change is rejected when it is requested, planned, and applied as a diff. The diff already contains a warning.
+   */
   const rejected = async (path: string, change: object, message: string): Promise<void> => {
     const refusal = { status: 422, code: 'DATABASE_REFUSED' };
     for (const query of ['', '?explain'])

@@ -95,7 +95,7 @@ describe('names of NOT NULL constraints that tables inherit', function () {
       await other.drop();
     }
   };
-  /** Drift is clean after the change, in a replay, and on the way back and forth. */
+  /** There is no drift after the change, in a replay, and after going back and forth. */
   const changed = async (change: () => Promise<unknown>): Promise<void> => {
     await isClean();
     const [before, start] = [await snapshot(), await api.head()];

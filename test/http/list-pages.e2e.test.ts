@@ -7,7 +7,7 @@ const ROWS = 1_100;
 
 const ID = `lpad(to_hex(n), 32, '0')::uuid`;
 
-/** Directly in the tables, so that the log has no events about them. */
+/** Written directly to the tables, so that the log has no events about them. */
 const FILL = `
 INSERT INTO service.service_changes (id, state, collections, held, opened_position, request)
   SELECT ${ID}, state, collections, held, 1000000 + n, request || jsonb_build_object('id', ${ID}, 'opened_position', 1000000 + n)

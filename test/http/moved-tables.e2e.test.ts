@@ -152,7 +152,7 @@ describe('moving a table to another schema', () => {
     await created('a');
     await created('b');
     await created('billing.a', { schema: 'billing' });
-    // Both public.b and billing.a are in the way of a rename and a move in any order.
+    // Both public.b and billing.a block a rename and a move, in any order.
     await api.sql('INSERT INTO public.a (total) VALUES (1); INSERT INTO billing.a (total) VALUES (2)');
     await rename('a', { to: 'billing.b', schema: { schema: 'billing' } });
     expect(await tables()).to.deep.equal(['billing.a', 'billing.b', 'public.b']);

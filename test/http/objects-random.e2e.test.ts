@@ -273,7 +273,7 @@ function randomPrivileges(random: () => number, views: readonly SchemaObject[]):
   );
 }
 
-/** EXECUTE for a role, and for nobody else. */
+/** EXECUTE for one role, and for no other role. */
 function randomExecution(random: () => number, objects: readonly SchemaObject[]): SchemaObject[] {
   const routines = objects.filter(({ kind }) => kind === 'function' || kind === 'aggregate');
   return routines.flatMap(({ id }) => {

@@ -43,7 +43,7 @@ describe('policies', () => {
       .map(({ kind, id }) => `${kind} ${id}`);
   const shown = async (id: string, kind = 'policy') =>
     (await api.ok<{ data: Document }>('GET', path(id, kind))).data.definition;
-  /** The rows that the owner of the table sees. It is no superuser. */
+  /** The rows that the owner of the table sees. The owner is not a superuser. */
   const visible = async (table = 'posts') =>
     (await api.sql<{ owner: string }>(`SELECT owner FROM ${table} ORDER BY 1`)).map(({ owner }) => owner);
   const eventsSince = async (position: number) =>

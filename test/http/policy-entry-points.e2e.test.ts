@@ -138,7 +138,7 @@ describe('the policy at every entry point', () => {
       const { data } = done.json as { data: { id: string; state: string } };
       expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
       for (const event of await api.events(head)) expect(event).to.match(/^change\./);
-      // The change is not applied, whatever the response says.
+      // The change is not applied, regardless of the response.
       if (data.state === 'open' || data.state === 'approved') {
         const refused = await client(`/changes/${data.id}/apply`, { method: 'POST' });
         expect([refused.status, ...new Set(refused.codes)], refused.text).to.deep.equal([422, 'POLICY_REFUSED']);

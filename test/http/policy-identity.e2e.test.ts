@@ -1,6 +1,6 @@
 /**
  * Random sequences of renames, deletions, restorations and new tables, then a batch that drops a column. A rule of the
- * policy rejects it exactly if its pattern fits one of the names that the table has had.
+ * policy rejects it if and only if its pattern matches one of the names that the table has had.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { withService } from '../support/with-service.js';
 
 const RUNS = Number(process.env['SEQUENCES'] ?? 30);
 
-/** The names of the tables of one run. The pattern of the rule fits the first. */
+/** The names of the tables of one run. The pattern of the rule matches the first. */
 const NAMES = ['prod_*', 'tmp_*', 'x_*'] as const;
 
 type Step =
@@ -211,7 +211,7 @@ describe('a rule of the policy and the names of a table', function () {
         const own = await create(nameOf(first));
         const tables = [own];
         for (const each of steps) await take(tables, each, nameOf);
-        // A diff restores no table whose name another one has.
+        // A diff does not restore a table whose name another table has.
         if (own.name === null && tables.some(({ name }) => name === own.last))
           for (const to of NAMES.keys()) await take(tables, { do: 'restore', table: 0, to }, nameOf);
         await api.ok('PUT', '/policy', { collections: [{ pattern: 'prod_*', findings: { LOSES_DATA: 'refuse' } }] });

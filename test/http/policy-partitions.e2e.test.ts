@@ -1,4 +1,4 @@
-/** A rule for a table covers its partitions and the tables that inherit from it, whatever their names are. */
+/** A rule for a table covers its partitions and the tables that inherit from it, regardless of their names. */
 import { expect } from 'chai';
 import { withService } from '../support/with-service.js';
 

@@ -372,8 +372,8 @@ describe('table options', () => {
     });
 
     for (const [name, definition, message] of [
-      ['a default', 'ALTER about SET STATISTICS -1', 'must leave out statistics of column about'],
-      ['a default storage', 'ALTER about SET STORAGE DEFAULT', 'must leave out storage of column about'],
+      ['a default', 'ALTER about SET STATISTICS -1', 'must omit statistics of column about'],
+      ['a default storage', 'ALTER about SET STORAGE DEFAULT', 'must omit storage of column about'],
       [
         'a setting twice',
         'ALTER about SET STATISTICS 1, ALTER about SET STATISTICS 2',

@@ -108,7 +108,7 @@ describe('a name in use in the database', () => {
     const { extensions } = await api.refused(at, 'POST', '/relations', relation('b', 'fk'));
     expect(extensions).to.deep.include({ field: 'b', taken: [{ name: 'fk', kind: 'constraint of the table' }] });
     await api.ok('POST', '/relations', relation('b', 'other'));
-    // This older relation is the one that changes now.
+    // Now this older relation changes.
     const reply = await api.client('/relations/t/a', json({ schema: { constraint_name: 'other' } }, 'PATCH'));
     const { errors } = reply.json as { errors: { extensions: object }[] };
     expect(errors.map(({ extensions: { field } }: { extensions: { field?: string } }) => field)).to.deep.equal(['a']);

@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 
 const never = (): boolean => false;
 
-/** Each step is a slice, and counts as long work at once or as new work forever. */
+/** Each step is a slice. It counts as long work immediately, or as new work forever. */
 const EACH_STEP = { ...LIMITS, sliceMs: 0 };
 const LONG = { ...EACH_STEP, quickMs: 0 };
 const NEW = { ...EACH_STEP, quickMs: Infinity };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { shareNext } from '../../src/kernel/memoize.js';
 
 describe('shareNext', () => {
-  /** Returns the value at the time of the call, later. */
+  /** Returns the value at the time of the call, after a delay. */
   function slowReader() {
     const world = { value: 0, asked: 0, under_way: 0, most: 0 };
     const ask = async (): Promise<number> => {

@@ -201,7 +201,7 @@ describe('a log replaced under a running service', () => {
     await cutOff(database.connectionString, 2);
     await send('/history/acknowledge', { method: 'POST' });
     const again = await send('/collections', keyed);
-    // The table still exists, unmanaged: the stored response would have said that it was created.
+    // The table still exists, unmanaged: the stored response would have reported that it was created.
     expect(again.codes, again.text).to.deep.equal(['ALREADY_EXISTS']);
   });
 

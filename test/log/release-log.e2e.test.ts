@@ -38,7 +38,7 @@ function sortedJson(value: unknown): string {
   return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${sortedJson(each)}`).join(',')}}`;
 }
 
-/** The log needs `NULLS NOT DISTINCT`, virtual columns, and names of NOT NULL. */
+/** The log needs `NULLS NOT DISTINCT`, virtual columns, and names of NOT NULL constraints. */
 const NEWEST = 18;
 
 it('the log of a release is in the repository', () => {

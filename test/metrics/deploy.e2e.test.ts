@@ -38,7 +38,7 @@ const ITS_OWN = ['job', 'instance'];
 
 describe('the dashboard and the alert rules', () => {
   const { client } = withService({ settings: { VERIFY_EVERY: '1s' } });
-  /** The labels of each metric of a scrape. */
+  /** The labels of each metric in a scrape. */
   const scraped = new Map<string, Set<string>>();
 
   before(async () => {

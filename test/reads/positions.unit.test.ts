@@ -25,7 +25,7 @@ describe('waiting for a position', () => {
     expect(new Set(await Promise.all(strangers))).to.deep.equal(new Set(['at 6']));
     head = 7;
     expect(await messagesOf(positions.reach(7, { isKnown: false }))).to.equal('at 7');
-    // Their slots are free again, and no others.
+    // Only their slots are free again.
     const others = Array.from({ length: STRANGERS }, () => messagesOf(positions.reach(8, { isKnown: false })));
     expect(await messagesOf(positions.reach(8, { isKnown: false }))).to.match(/^Too many requests already wait/);
     head = 8;

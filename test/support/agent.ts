@@ -20,9 +20,9 @@ export interface Agent {
   /** Names, in alphabetical order. */
   tools(): Promise<string[]>;
   call(name: string, input?: Record<string, unknown>): Promise<ToolAnswer>;
-  /** The data of an answer, which must be no error. */
+  /** The data of an answer, which must not be an error. */
   answer<T = unknown>(name: string, input?: Record<string, unknown>): Promise<T>;
-  /** The errors of an answer, which must be one. */
+  /** The errors of an answer, which must be an error. */
   errors(name: string, input?: Record<string, unknown>): Promise<ToolFailure[]>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Responses of the service with the members that a test does not concern. */
+/** Responses of the service, with values for the members that a test does not examine. */
 import type { z } from 'zod';
 import type { changeRequest } from '../../src/features/change-requests/routes-answers.js';
 import type { plan } from '../../src/http/openapi/answers/operating.js';

@@ -65,7 +65,7 @@ export function withApp(serving: Serving = {}, locale = 'en-US'): App {
     ensureBuilt();
   });
   const contexts: UsedContext[] = [];
-  // Called before the service of a test stops, because an open page would request it and report errors.
+  // Called before the service of a test stops, because an open page would send requests to it and report errors.
   afterEach(async function () {
     const hasFailed = this.currentTest?.state === 'failed';
     if (hasFailed) await tellPages(contexts.map(({ context }) => context));
@@ -244,7 +244,7 @@ const LOOKS = [
 ] as const;
 
 /**
- * The page must be accessible and fit the window in a narrow dark window and in a wide light one, where it ends.
+ * The page must be accessible, and fit a narrow dark window and then a wide light window.
  * @param isReady waits until the page has changed its layout
  */
 export async function expectAccessibleInEachLook(

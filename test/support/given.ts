@@ -7,7 +7,7 @@ import type { Problem, ProblemCode, Result } from '../../src/kernel/problem.js';
 import { type State, initialState } from '../../src/schema/model/state.js';
 import { type Resumable, runToEnd, stepsTo } from '../../src/kernel/resumable.js';
 
-/** Folds decided events like the log: at the positions after the state's. */
+/** Folds decided events as the log does: at the positions after that of the state. */
 export function follow(state: State, events: readonly SchemaEvent[]): State {
   let next = state;
   for (const event of events) next = evolve(next, { ...event, position: next.position + 1 });
@@ -34,7 +34,7 @@ export function parsed<N extends OperationName>(name: N, input: unknown): Result
   return runToEnd(stepsTo(parse(input)));
 }
 
-/** Parses and decides at once. */
+/** Parses the input and decides immediately. */
 export function attempt<N extends OperationName>(state: State, name: N, input: InputOf<N>): Result<SchemaEvent[]> {
   const operation = operations[name] as unknown as {
     decide(state: State, command: CommandOf<N>): Result<SchemaEvent[]> | Resumable<Result<SchemaEvent[]>>;

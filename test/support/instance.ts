@@ -51,7 +51,7 @@ const USUAL = {
   keep: { deleted: 7 * 86_400_000, copyRows: 100_000 },
 };
 
-/** Migrates, loads, and is ready for commands. */
+/** Migrates the database, loads the state, and accepts commands. */
 export async function startInstance(connectionString: string, options: InstanceOptions = {}): Promise<Instance> {
   const { schema = 'public', logger = silent, writeThrough } = options;
   const pool = createPool({

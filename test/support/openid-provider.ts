@@ -25,13 +25,16 @@ export interface OpenIdProvider {
   rotateKey(): Promise<void>;
   /** The key of a client secret: `client_secret` of the service. */
   readonly secret: string;
-  /** Supports sign-in on another device from the next `register` on. `known`: but not for this client. */
+  /**
+   * Supports sign-in on another device from the next `register` on. `known`: the provider supports it, but not for this
+   * client.
+   */
   devices: boolean | 'known';
   /** Lifetime of the next codes for other devices, in seconds. */
   deviceCodeSeconds: number;
   /** The error of the next requests for tokens. */
   tokenError: string | null;
-  /** Refuses every request with 503 until it is false again. */
+  /** While true, the provider rejects every request with 503. */
   isDown: boolean;
   stop(): Promise<void>;
 }
@@ -57,7 +60,7 @@ async function newKey(): Promise<Key> {
   return { kid: `key-${Math.random().toString(36).slice(2)}`, privateKey };
 }
 
-/** Listens at once, so that its address is known before the service starts. */
+/** Listens immediately, so that its address is known before the service starts. */
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   let handle: ((req: IncomingMessage, res: ServerResponse) => void) | null = null;
   let key = await newKey();
@@ -174,7 +177,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
 
 export const unsecured = (claims: JWTPayload): string => new UnsecuredJWT(claims).encode();
 
-/** Signs in and consents at once, or denies. */
+/** Signs in and consents immediately, or denies. */
 async function finishInteraction(
   oidc: Provider,
   { req, res, person }: { req: IncomingMessage; res: ServerResponse; person: Person | null },

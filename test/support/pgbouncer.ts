@@ -9,11 +9,11 @@ import { freePort } from './free-port.js';
 import { until } from './until.js';
 
 export interface Pgbouncer {
-  /** The address of the same database through it. */
+  /** The address of the same database through PgBouncer. */
   through(connectionString: string): string;
-  /** Ends it at once, with open connections. */
+  /** Stops PgBouncer immediately, with open connections. */
   kill(): Promise<void>;
-  /** On the same port after `kill`. */
+  /** Starts PgBouncer on the same port after `kill`. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

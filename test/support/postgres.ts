@@ -12,12 +12,12 @@ export { temporaryDirectory } from './server.js';
 export interface TestDatabase {
   /** For the database's owner, who is not a superuser, like the service. */
   connectionString: string;
-  /** Drops it despite open connections. */
+  /** Drops the database despite open connections. */
   drop(): Promise<void>;
 }
 
 export interface TestServer {
-  /** For a superuser, on the maintenance database. */
+  /** The address of the maintenance database for a superuser. */
   connectionString: string;
   /** 15, 18 … */
   majorVersion: number;

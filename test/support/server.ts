@@ -13,7 +13,7 @@ import { createPool } from '../../src/postgres/pool.js';
 export interface ServerAddress {
   /** For a superuser, on the maintenance database. */
   connectionString: string;
-  /** The owner of the databases, no superuser. All database names begin with its name. */
+  /** The owner of the databases, who is not a superuser. All database names begin with its name. */
   owner: { name: string; password: string };
 }
 
@@ -114,7 +114,7 @@ async function prepareTemplate({ client, address, template, content }: Template)
   if (found) return version;
   const making = `${template}_making`;
   await client.query(`drop database if exists ${making} with (force)`);
-  // UTF8 and collation C, whatever the server's defaults.
+  // UTF8 and collation C, regardless of the server's defaults.
   await client.query(
     `create database ${making} owner ${address.owner.name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`,
   );

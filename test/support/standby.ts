@@ -24,7 +24,7 @@ const run = promisify(execFile);
 
 const PASSWORD = 'of servers that live for minutes';
 
-/** The owner of the database: no superuser, without further privileges. */
+/** The owner of the database: not a superuser, without further privileges. */
 const OWNER = 'dps_owner';
 
 export interface Server {
@@ -38,7 +38,7 @@ export interface Server {
   /** Pauses replay until it is resumed. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Stops it, gracefully or at once. */
+  /** Stops the standby, gracefully or immediately. */
   stop(how?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   /**
    * Starts it again on its port.

@@ -19,7 +19,7 @@ export interface Serving {
   each?: boolean;
   /** At the end, the rows and the catalog must match the log. */
   consistent?: boolean;
-  /** Further cleanup before the service is stopped. */
+  /** Additional cleanup before the service stops. */
   atEnd?: () => Promise<void>;
 }
 

@@ -40,7 +40,7 @@ describe('the order of collections and fields in the admin app', () => {
     await expectTree(page, ['1 folder', '1 beta', '1 alpha']);
     await item(page, 'beta').dragTo(item(page, 'folder'), { targetPosition: { x: 60, y: 16 } });
     await expectTree(page, ['1 folder', '2 beta', '1 alpha']);
-    // A folder does not go into itself.
+    // A folder cannot be moved into itself.
     await item(page, 'folder').dragTo(item(page, 'beta'), { targetPosition: { x: 60, y: 16 } });
     await expectTree(page, ['1 folder', '2 beta', '1 alpha']);
     await expectAccessible(page);

@@ -1,4 +1,4 @@
-/** Users can resolve conflicting changes, however many there are and whatever happens in the meantime. */
+/** Users can resolve conflicting changes, regardless of their number and of what happens in the meantime. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';

@@ -41,7 +41,7 @@ function readCatalogues(language: string): Catalogue {
   return module.exports;
 }
 
-/** Stands for a value in a message. */
+/** Represents a value in a message. */
 const VALUE = '§';
 
 /** Returns the texts of a message. One with values is tried with a value in the singular and in the plural. */
@@ -75,11 +75,11 @@ function pairsOf(english: unknown, german: unknown): [string, string][] {
 const pattern = (text: string): RegExp =>
   new RegExp(`^${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(VALUE, '.+')}$`, 's');
 
-/** A message of few letters and a value matches too many texts of the schema. */
+/** A message that consists of a few letters and a value matches too many texts of the schema. */
 const isTelling = (text: string): boolean =>
   !text.includes(VALUE) ? /\p{L}{2}/u.test(text) : text.replaceAll(/[^\p{L}]/gu, '').length >= 8;
 
-/** Texts of the page: visible ones, labels and placeholders. Texts marked as English are left out. */
+/** Texts of the page: visible ones, labels and placeholders. Texts marked as English are excluded. */
 const SHOWN = `(() => {
   const isShown = (element) => element.checkVisibility() && element.closest('[lang=en], pre, code, bdi') === null;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

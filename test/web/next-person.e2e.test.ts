@@ -1,4 +1,4 @@
-/** The next user of a tab finds nothing of the previous one. The previous user finds everything again. */
+/** The next user of a tab sees no data of the previous user. The previous user finds everything again. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { expectCount, expectValue, withApp } from '../support/app.js';

@@ -159,7 +159,7 @@ describe('the search of the admin app', () => {
     await dialog.getByLabel('Current password').fill(user.password);
     await dialog.getByRole('button', { name: 'Change password' }).click();
     await dialog.waitFor({ state: 'detached' });
-    // The session of this tab goes on, with the new password.
+    // The session of this tab continues, with the new password.
     await page.reload();
     await page.getByRole('tree').waitFor();
     const login = { email: user.email, password };

@@ -1,4 +1,4 @@
-/** Adopting tables, against reading the catalog alone. */
+/** Adopts tables, compared with reading the catalog alone. */
 import { initialState } from '../../../src/schema/model/state.js';
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';

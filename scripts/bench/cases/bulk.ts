@@ -4,7 +4,10 @@ import type { Case } from '../runner.js';
 import { applySnapshot, createBody, diffTo, emptySnapshot, snapshotOf } from '../schemas.js';
 import type { Metered, Service } from '../servers.js';
 
-/** Applying a diff against its own DDL as one plain script, and removing the collections against plain drops. */
+/**
+ * Applies a diff, compared with its own DDL as one plain script, and removes the collections, compared with plain
+ * drops.
+ */
 export const apply =
   (count: number, runs: number): Case =>
   async (resources) => {
@@ -54,8 +57,8 @@ export const apply =
   };
 
 /**
- * A diff that changes nothing and one that changes a note, against a server that only parses the body. By processor time
- * of both processes.
+ * A diff that changes nothing and one that changes a note, compared with a server that only parses the body, by
+ * processor time of both processes.
  */
 export const diff =
   (count: number, runs: number): Case =>
@@ -93,7 +96,7 @@ interface Snapshot {
 /** Collections that each side of a merge changed. */
 const CHANGED = 100;
 
-/** A three-way merge, against the diff that changes nothing. */
+/** A three-way merge, compared with the diff that changes nothing. */
 export const merge =
   (count: number, runs: number): Case =>
   async (resources) => {

@@ -84,7 +84,7 @@ export const patch =
     ];
   };
 
-/** Deleting into the trash, against the delete that drops at once. */
+/** Deletion into the trash, compared with a deletion that drops the table immediately. */
 export const remove =
   (runs: number): Case =>
   async (resources) => {
@@ -111,7 +111,7 @@ export const remove =
 
 const CLIENTS = 64;
 
-/** Creates per second of many clients, against those of one. */
+/** Creates per second by many clients, compared with those by one client. */
 export const clients =
   (runs: number): Case =>
   async (resources) => {
@@ -174,7 +174,7 @@ const NEW_FIELD = {
   schema: { default_value: 'x', is_nullable: false, is_indexed: true },
 };
 
-/** Creating one more collection, and adding a field to it, when many exist, against ten. */
+/** Creates one more collection and adds a field to it when many exist, compared with ten. */
 export const among =
   (many: number, runs: number): Case =>
   async (resources) => {

@@ -29,7 +29,9 @@ function definitions(count: number): { kind: string; id: string; definition: str
   });
 }
 
-/** A diff that changes nothing, against a server that only parses the body. By processor time of both processes. */
+/**
+ * A diff that changes nothing, compared with a server that only parses the body, by processor time of both processes.
+ */
 export const sameObjects =
   (count: number, runs: number): Case =>
   async (resources) => {
@@ -48,7 +50,7 @@ export const sameObjects =
       ...snapshot,
       objects: definitions(count).map((object) => ({ ...object, comment: null })),
     });
-    // Other spelling than that of the service, so that equal bytes are no short cut.
+    // The spelling differs from that of the service, so that equal bytes are not a shortcut.
     const body = JSON.stringify(await service.call<object>('GET', '/schema/snapshot'), null, 1);
     const bare = await resources.bareExpress('');
     const size = `${count.toLocaleString('en')} objects, ${Math.round(body.length / 1024)} KiB`;
@@ -65,7 +67,7 @@ export const sameObjects =
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-/** Adopting views and functions, against reading their catalogs alone. */
+/** Adopts views and functions, compared with reading their catalogs alone. */
 export const adoptObjects =
   (count: number, runs: number): Case =>
   async (resources) => {
@@ -97,7 +99,7 @@ export const adoptObjects =
     ];
   };
 
-/** Changing the type of a column below views, against the same statements as a plain script. */
+/** Changes the type of a column that views use, compared with the same statements as a plain script. */
 export const belowViews =
   (count: number, runs: number): Case =>
   async (resources) => {

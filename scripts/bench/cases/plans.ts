@@ -18,7 +18,7 @@ function compared(state: State, snapshot: object, release: string): Comparison {
   return read.value;
 }
 
-/** A plan as POST /schema/diff makes it: compared, in order, as statements. */
+/** Computes a plan like POST /schema/diff: comparison, order and statements. */
 function planOf(snapshot: object, release: string): Plan {
   const before = initialState();
   const { desired } = compared(before, snapshot, release);
@@ -65,7 +65,7 @@ export const findings =
     ];
   };
 
-/** Types of programs, against the snapshot as JSON. */
+/** Types for programs, compared with the snapshot as JSON. */
 export const types =
   (count: number, runs: number): Case =>
   async ({ release }) => {

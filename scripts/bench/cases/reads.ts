@@ -1,4 +1,4 @@
-/** Reads: against a bare Express server that answers the same bytes, and against themselves on less. */
+/** Reads, compared with a bare Express server that returns the same bytes, and with the same reads on less data. */
 import { ServiceClient } from '../../../src/postgres/client.js';
 import { defaultServiceSchema } from '../../../src/postgres/own-tables.js';
 import { milliseconds, processorTimeOf, throughput } from '../measure.js';
@@ -57,7 +57,7 @@ async function withEvents(resources: Resources, count: number): Promise<Service>
 /** Requests per run: a number instead of a time, because a busy machine may answer none in a second. */
 const RETRIEVED = 100;
 
-/** Requests per second on a longer log: neither may depend on its length. */
+/** Requests per second on a longer log. They must not depend on its length. */
 export const longLog =
   (few: number, many: number, runs: number): Case =>
   async (resources) => {
@@ -82,7 +82,10 @@ export const longLog =
     ];
   };
 
-/** The first read of a document after a change, against the next one, which is cached. By processor time of the service. */
+/**
+ * The first read of a document after a change, compared with the next one, which is cached, by processor time of the
+ * service.
+ */
 export const afterChange =
   (count: number, runs: number): Case =>
   async (resources) => {
@@ -113,7 +116,7 @@ export const afterChange =
     });
   };
 
-/** Comparing all tables with the log, against the same work on a tenth of them. */
+/** Compares all tables with the log, and a tenth of them for comparison. */
 export const tables =
   (count: number, runs: number): Case =>
   async (resources) => {

@@ -33,7 +33,9 @@ export interface StopRow {
 const isAsked = ({ work }: Work): boolean =>
   (process.env['BENCH_WORK'] ?? '').split('|').some((text) => work.includes(text));
 
-/** Runs the works one after another on their own service. Each runs once before, because cold code is slower. */
+/**
+ * Runs the work one after another on a separate service. Each piece runs once beforehand, because cold code is slower.
+ */
 export async function stopsWhenWarm(url: string, works: readonly Work[]): Promise<StopRow[]> {
   const rows: StopRow[] = [];
   const service = await startService(url, METER);

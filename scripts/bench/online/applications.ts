@@ -13,7 +13,7 @@ export interface Applications {
    * @param rate statements per second of all clients together; null for as many as possible
    */
   beside(rate: number | null, work: () => Promise<unknown>): Promise<Beside>;
-  /** All that was written. */
+  /** Everything that was written. */
   stop(): Promise<Ledger>;
 }
 

@@ -20,7 +20,7 @@ interface Divergence {
 export interface Log {
   events: Stored[];
   byPosition: Map<number, Stored>;
-  /** An event of the log names it. */
+  /** An event in the log names the divergence. */
   acknowledged: Divergence[];
 }
 

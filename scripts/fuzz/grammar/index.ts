@@ -23,7 +23,7 @@ export const GRAMMAR: Rules = {
 
 const ROUTES = Object.keys(GRAMMAR);
 
-/** Weights are tenths. Each rule occurs as often as its weight says. */
+/** Weights are tenths. Each rule occurs in proportion to its weight. */
 const DRAWN = ROUTES.flatMap((route) => Array<string>(Math.round((GRAMMAR[route]?.weight ?? 0) * 10)).fill(route));
 
 /** The next request. The weights decide its route. */

@@ -95,7 +95,7 @@ interface Accounts {
   change<T>(command: string, change: AccountChange<T>): Promise<T>;
 }
 
-/** Runs `work` and then closes the connections. It does not matter if the service is running. */
+/** Runs `work` and then closes the connections. The service may be running or stopped. */
 export function withAccounts<T>(invocation: Invocation, work: (accounts: Accounts) => Promise<T>): Promise<T> {
   const config = invocation.config();
   return withDatabase(config, (pool) =>

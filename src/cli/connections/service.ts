@@ -166,7 +166,7 @@ export function send(
   return sendOperation(options, operation, { ...request, ...(document && { file: document }) });
 }
 
-/** Lists of sessions and events show it. */
+/** The list of sessions and the events show this user agent. */
 const USER_AGENT = `dps/${readRelease()}`;
 
 /**

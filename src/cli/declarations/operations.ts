@@ -241,7 +241,7 @@ function declareTrust(program: Command, effect: CommandEffect): void {
 
   const set = trust
     .command('set')
-    .description('Replaces all trust rules. API tokens of removed and changed rules stop working at once.')
+    .description('Replaces all trust rules. API tokens of removed and changed rules stop working immediately.')
     .argument('<file>', 'trust rules as JSON or YAML; - for stdin')
     .addOption(reason());
   effect(onService(set), async () => (await load()).setTrust);
@@ -330,7 +330,7 @@ function declareTokens(program: Command, effect: CommandEffect): void {
     .option('--name <name>', 'name of the token')
     .option('--expires <when>', 'a time (2030-01-31, 2030-01-31T12:00:00Z) or a number of days (90d); default: never')
     .option('--actions <list>', `actions that the token allows: ${TOKEN_ACTIONS.join(',')}; default: all`)
-    .option('--collections <list>', 'names of collections, or patterns (shop_*), that it is limited to; default: all')
+    .option('--collections <list>', 'names of collections, or patterns (shop_*), that limit the token; default: all')
     .option('--networks <list>', 'addresses and networks that may use it (10.0.0.0/8); default: all');
   effect(onDatabase(add.addOption(reason())), async () => (await load()).addToken);
 

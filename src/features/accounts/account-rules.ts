@@ -67,8 +67,8 @@ export function passwordFault(
 const BLANK = new RegExp(String.raw`\s|${INVISIBLE}`, 'gu');
 
 /**
- * Minimum length of a part of the user's name or address that passwords are searched for. Shorter parts occur in too
- * many ordinary words.
+ * Passwords are searched for parts of the user's name or address that have at least this length. Shorter parts occur in
+ * too many ordinary words.
  */
 const SHORTEST_PART = 3;
 

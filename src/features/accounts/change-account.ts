@@ -14,8 +14,8 @@ import {
 
 /**
  * Writes to the account tables in the transaction that appends the events. If the transaction is repeated, this
- * function is called again, so it must not write before it rejects. No events mean that nothing changed and nothing was
- * written.
+ * function is called again, so it must not write before it rejects. If it returns no events, nothing changed and
+ * nothing was written.
  */
 export type AccountChange<T> = (client: pg.ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 

@@ -28,7 +28,7 @@ import { explainOutcome } from './sign-in-outcomes.js';
 export async function login(invocation: Invocation): Promise<ExitCode> {
   const { terminal, values } = invocation;
   const base = baseOf(invocation);
-  // The requests of the login would fail with the token of an expired session.
+  // The login requests would fail with the token of an expired session.
   await storeSession(invocation, base, null);
   const { oidc } = await requestData(invocation, 'listProviders');
   if (oidc === null) {
@@ -77,7 +77,7 @@ async function logInOnOtherDevice(invocation: Invocation, base: string): Promise
       return;
     }
     if (failure !== undefined && Date.now() >= expiresAt) throw failure;
-    // RFC 8628 recommends to double the interval while the service does not respond.
+    // RFC 8628 recommends doubling the interval while the service does not respond.
     ({ device, interval } = pending ?? { device, interval: Math.min(Math.max(interval, 1) * 2, LONGEST_INTERVAL) });
   }
 }

@@ -64,7 +64,7 @@ export interface IdToken {
   claims: Readonly<Record<string, unknown>>;
   /** The hash of the signed part. It does not depend on the encoding of the signature. */
   hash: Buffer;
-  /** The ID token is too old to be accepted long before this time, whatever the clocks of processes show. */
+  /** The ID token is too old to be accepted long before this time, even if the clocks of processes differ. */
   recordedUntil: Date;
 }
 
@@ -171,7 +171,7 @@ function readIssuer(token: string): string {
   return claims.iss;
 }
 
-/** Nobody has signed the text, so its length and its characters are those of a stranger. */
+/** The text is not signed, so its length and characters cannot be trusted. */
 const quoteStart = (text: string): string => visibleText(JSON.stringify(text.slice(0, 200)));
 
 function toIdToken(token: string, { payload, protectedHeader: { typ } }: JWTVerifyResult): IdToken {

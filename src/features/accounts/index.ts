@@ -95,7 +95,7 @@ export async function createAuth({
   };
 }
 
-/* The arrangements of diagrams that users have saved. They are no part of the schema, so no event records them. */
+/* The arrangements of diagrams that users have saved. They are not part of the schema, so no event records them. */
 
 /** The arrangement of one view. */
 interface SavedDiagram {

@@ -93,7 +93,7 @@ export interface Oidc {
    * @throws OidcError
    */
   finish(query: string, attempt: string): Promise<{ profile: Profile; target: Target }>;
-  /** Reads the target of an attempt that did not finish. Null if the text is no valid attempt, or has expired. */
+  /** Reads the target of an attempt that did not finish. Null if the text is not a valid attempt, or has expired. */
   targetOf(attempt: string): Promise<Target | null>;
   /** Starts a sign-in on another device. Null if the provider does not support that. @throws OidcError */
   beginDevice(): Promise<DeviceSignIn | null>;

@@ -42,7 +42,7 @@ export const currentUser = user
   })
   .meta({ id: 'CurrentUser' });
 
-/** Far beyond every drawing. Larger numbers are mistakes. */
+/** Far larger than any drawing. Larger numbers are invalid. */
 const coordinate = z.number().min(-1e7).max(1e7);
 
 export const diagram = z

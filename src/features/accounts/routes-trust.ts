@@ -189,7 +189,7 @@ export function trustRoutes(deps: HttpDeps): Route[] {
       method: 'put',
       path: PATH,
       operationId: 'setTrust',
-      summary: 'Replace the trust rules. Tokens of removed and changed rules stop working at once',
+      summary: 'Replace the trust rules. Tokens of removed and changed rules stop working immediately',
       description: 'If-Match accepts the ETag of GET /auth/trust. Setting the same rules again appends nothing.',
       access: 'admin',
       action: 'unscoped',

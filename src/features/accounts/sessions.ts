@@ -15,8 +15,8 @@ export const SESSION_LIFETIME = 7 * 24 * 60 * 60 * 1000;
 export const SESSIONS_PER_USER = 100;
 
 /**
- * Milliseconds within which a used token still returns its successor, because two tabs may use the token at once, or a
- * response may be lost.
+ * Milliseconds within which a used token still returns its successor, because two tabs may use the token at the same
+ * time, or a response may be lost.
  */
 export const REUSE_LIFETIME = 30_000;
 

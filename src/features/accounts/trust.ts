@@ -260,8 +260,8 @@ async function countTokens(client: ClientBase, { name }: TrustRule): Promise<num
 }
 
 /**
- * Records the ID token. Returns false if it was recorded before. The log's lock prevents two exchanges from recording
- * it at once.
+ * Records the ID token. Returns false if it was recorded before. The log's lock prevents two concurrent exchanges from
+ * recording it.
  */
 async function isFirstExchange(client: ClientBase, { hash, recordedUntil }: IdToken): Promise<boolean> {
   const { rowCount } = await client.query(

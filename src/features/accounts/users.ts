@@ -65,8 +65,8 @@ interface UserChanges extends Partial<NewUser> {
 }
 
 /**
- * Writes in the transaction of its events, under the log's lock; see `createAccountCommand` of the pipeline. No events
- * mean that nothing changed.
+ * Writes in the transaction of its events, under the log's lock; see `createAccountCommand` of the pipeline. If it
+ * returns no events, nothing changed.
  */
 export type AccountChange<T> = (client: ClientBase) => Promise<Result<{ value: T; events: LogEvent[] }>>;
 

@@ -71,7 +71,7 @@ export function noteNamesOf(object: SchemaObject): string[] {
 
 const columnNoteName = (table: string | null, column: string): string => `column privileges ${table}.${column}`;
 
-/** Returns the id of the object that a note names, or the name if it is no object of a table. */
+/** Returns the id of the object that a note names, or the name if it is not an object of a table. */
 function objectIdOfNote({ kind: label, name }: Note, table: string): string {
   const kind = kindWithLabel(label);
   return kind !== undefined && isOnTable({ kind }) ? idOnTable(kind, name, table) : name;
@@ -298,7 +298,7 @@ function roleOfNote(name: string): string {
   return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }
 
-/** An index as the replica identity is no table option that the service manages. */
+/** An index as the replica identity is not a table option that the service manages. */
 const isAboutOptions = ({ kind, name }: Note): boolean =>
   ['storage parameter', 'unlogged', 'column setting'].includes(kind) ||
   (kind === 'replica identity' && name !== 'index');

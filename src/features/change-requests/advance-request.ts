@@ -166,7 +166,7 @@ export async function advanceRequest(work: OnRequest): Promise<WorkResult> {
   for (;;) {
     const request = await readChange(work.pool, work.id);
     if (request === undefined || (isAtRest(request) && !(await isDue(work.pool, request)))) {
-      // If the row was altered by hand, the runner would otherwise work on the request again at once.
+      // If the row was altered by hand, the runner would otherwise work on the request again immediately.
       if (await hasRowOf(work.pool, work.id, request)) return cleanUp(work);
       throw new TemporaryObstacleError('its row does not match the state of its events (dps rebuild change-requests)');
     }

@@ -46,7 +46,7 @@ export async function show(invocation: Invocation): Promise<ExitCode> {
   return 0;
 }
 
-/** Withdraws a request and returns 0 at once, although prepared objects may still exist. */
+/** Withdraws a request and returns 0 immediately, although prepared objects may still exist. */
 export async function withdraw(invocation: Invocation): Promise<ExitCode> {
   const id = idOf(invocation);
   const headers = reasonHeader(invocation);

@@ -21,7 +21,7 @@ export interface RequestedOperation {
   operation: OperationName;
   /** The input of the operation: names, body, options. */
   input: object;
-  /** True to drop deleted objects at once. */
+  /** True to drop deleted objects immediately. */
   purge?: true;
   /** Findings that the author acknowledged. */
   acknowledged?: Acknowledgement[];

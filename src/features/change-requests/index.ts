@@ -17,7 +17,7 @@ export const WITHDRAW = 'withdraw-change';
 
 /** The part of the pipeline for online changes. Their slow steps run before the change. */
 interface OnlinePipeline extends Pick<Pipeline, 'plan' | 'dryRun'> {
-  /** Opens a change request if anything must be prepared. Otherwise, applies the change at once. */
+  /** Opens a change request if anything must be prepared. Otherwise, applies the change immediately. */
   apply<N extends OperationName, C extends CommandOf<N>>(
     name: N,
     command: Command<C>,

@@ -1,4 +1,4 @@
-/* Decides how a change with preparation continues. It is applied at once if preparation has no benefit, and rejected
+/* Decides how a change with preparation continues. It is applied immediately if preparation has no benefit, and rejected
    if preparation is impossible. Otherwise it becomes a request. The preparation of a request begins when no other
    request holds its tables. */
 import type pg from 'pg';

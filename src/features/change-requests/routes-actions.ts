@@ -123,7 +123,7 @@ export async function findOwnChange(changes: FindChanges, call: Call<unknown>): 
   );
 }
 
-/* Translates the locations of problems from a part of a body to the whole body. */
+/* Translates the locations of problems from part of a body to the whole body. */
 
 /**
  * Translates the location of a problem from the change to the body. Problems about the diff of a snapshot have no

@@ -161,7 +161,7 @@ function requestRoute(deps: HttpDeps, limitReads: LimitReads): Route {
           return jsonBytes(now === null ? null : await renderPlan(deps, now, { request: { plan }, caller }));
         });
         const body = changeBody(visibleChange(caller, change));
-        // Its preparation can concern further collections besides those that it changes.
+        // Its preparation can involve other collections in addition to those that it changes.
         if (!(await hasNamesInScope(caller, body))) throw requestOutsideScope();
         const shown = await runYielding(jsonBytes(body));
         return { ...jsonBytesAnswer(200, withPlanned(shown, toBuffer(planned.body))), position: state.position };

@@ -470,7 +470,7 @@ export async function endStep(db: Queryable, request: string, number: number): P
 }
 
 /**
- * Marks all steps as not done. Each one runs again from its checkpoint as far as needed.
+ * Marks all steps as not done. Each one runs again from its checkpoint if necessary.
  * @returns how often the request was reopened
  */
 export async function reopenSteps(db: Queryable, request: string): Promise<number> {

@@ -150,7 +150,7 @@ export function createChangeRunner(options: ChangeRunnerOptions): ChangeRunner {
     running.set(id, run);
     run.ended = work(id, run).finally(() => {
       running.delete(id);
-      // An interrupted request still needs a cleanup, so the next check starts at once.
+      // An interrupted request still needs a cleanup, so the next check starts immediately.
       if (run.abort.signal.aborted) timer.set(0);
     });
   };

@@ -181,7 +181,7 @@ function withObject(state: State, object: SchemaObject): State {
   return draft.toState();
 }
 
-/** A missing sequence may exist, because someone attached it to a column. It keeps its value then. */
+/** A missing sequence may exist, because someone attached it to a column. It then keeps its value. */
 function sequenceStatements(schema: string, { id, definition }: SchemaObject): { sql: Sql; summary: string }[] {
   const name = relationSql(schema, id);
   return [

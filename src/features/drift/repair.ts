@@ -62,8 +62,8 @@ function renamesOf({ renamed_to: table, differences }: TableDrift): Group[] {
 type Group = readonly RepairStatement[];
 
 /**
- * Groups the statements. Those of one column form one group, because a part of them would leave the column in a worse
- * state. All other statements form groups of one.
+ * Groups the statements. Those of one column form one group, because running only some of them would leave the column
+ * in a worse state. All other statements form groups of one.
  */
 function groupsOf({ differences }: TableDrift): Group[] {
   return differences.flatMap(({ field, repair }): Group[] =>

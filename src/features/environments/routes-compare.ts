@@ -261,7 +261,7 @@ export function createComparer(deps: HttpDeps, remotes: Remotes): Comparer {
   const baseOf = createBaseReader(deps, remotes);
   const held = new Map<string, Held>();
   const runsOf = new Map<string, { revision: number; ask: () => Promise<Comparison> }>();
-  /** The comparisons that lists started. */
+  /** The comparisons that requests for lists have started. */
   const pending = new Set<string>();
 
   const count = async (environment: EnvironmentRow, own: { state: State; hash: string }) => {
@@ -279,7 +279,7 @@ export function createComparer(deps: HttpDeps, remotes: Remotes): Comparer {
     const ahead = await runYielding(countMerge({ base, ours: theirs, theirs: ours }, options.objects));
     const conflicts = Math.max(ahead.conflicts, behind.conflicts);
     if (conflicts === 0) {
-      // One of the schemas contains all changes of the other, which is therefore the last that both have in common.
+      // If one schema contains all changes of the other, the other is the last common schema.
       const next: CommonBase | null =
         ahead.changes === 0
           ? { log: 'own', position: ours.position, hash: own.hash }

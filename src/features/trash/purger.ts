@@ -83,7 +83,7 @@ async function reasonToKeep(
 
 /**
  * Explains that the kept table lacks columns, for example because another table has taken its place. Only a person can
- * tell if that table may be dropped.
+ * decide whether that table may be dropped.
  */
 const replaced = ({ field }: TrashEntry, lost: readonly string[]): string =>
   field === null

@@ -57,7 +57,7 @@ const restoreRequest = z
       .array(z.string())
       .optional()
       .describe(
-        'Names of objects that are not restored: foreign keys and ids of privileges. For a field also its NOT NULL, unique, index and checks',
+        'Names of objects that are not restored: foreign keys and ids of privileges. For a field, also its NOT NULL and unique constraints, its index and its checks',
       ),
   })
   .meta({ id: 'RestoreRequest' });

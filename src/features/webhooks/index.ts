@@ -54,7 +54,7 @@ export interface Webhooks {
   rotateSecret(id: string, overlap: number): WebhookChange<WebhookRow & { secret: string }>;
   /** Delivers the events from `position` on again. */
   replay(id: string, position: number): WebhookChange<WebhookRow>;
-  /** Sends a test message at once, even if the webhook is disabled. */
+  /** Sends a test message immediately, even if the webhook is disabled. */
   test(id: string): Promise<Result<DeliveryRow>>;
 }
 
@@ -241,7 +241,7 @@ async function updateSettings(
   );
   if (differs.length === 0) return [];
   const { id, name, url, format, types, collections } = after;
-  // A new address may work, so a delivery is attempted at once.
+  // A new address may work, so a delivery is attempted immediately.
   await client.query(
     `UPDATE ${own.webhooks} SET name = $2, url = $3, format = $4, types = $5, collections = $6, next_attempt_at = NULL,
             revision = revision + 1 WHERE id = $1`,

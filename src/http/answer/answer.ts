@@ -32,7 +32,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** The header of responses that must not be cached. Only responses of `representation` are worth caching. */
 const NOT_STORED = ['Cache-Control', 'no-store'] as const;
 
-/** Creates a response with a small value. It is written at once and not cached (`no-store`). */
+/** Creates a response with a small value. It is written immediately and not cached (`no-store`). */
 export function jsonAnswer(status: number, value: unknown, headers: readonly string[] = []): Answer {
   return textAnswer(status, JSON.stringify(value), ['Content-Type', JSON_TYPE, ...headers]);
 }

@@ -79,7 +79,7 @@ const problem = (name: string, message: string): EdgeProblem => ({ code: 'INVALI
 
 /** True for an empty value, `true` and `1`. False for an absent value, `false` and `0`. */
 export const flag = z
-  .enum(['', 'true', '1', 'false', '0'], { error: 'must be true or false (empty or 1, or 0).' })
+  .enum(['', 'true', '1', 'false', '0'], { error: 'must be true or false (1 or 0; empty means true).' })
   .transform((text) => text === '' || text === 'true' || text === '1')
   .pipe(z.boolean())
   .default(false);
@@ -118,7 +118,7 @@ export const metaMembers = z
     const names = text.split(',').map((name) => name.trim());
     const members = META_MEMBERS.filter((member) => names.includes(member));
     if (names.every((name) => META_MEMBERS.some((member) => member === name))) return members;
-    context.addIssue('must be total_count, filter_count, both with a comma, or *.');
+    context.addIssue('must be total_count, filter_count, both separated by a comma, or *.');
     return z.NEVER;
   })
   .pipe(z.array(z.enum(META_MEMBERS)).readonly())

@@ -25,7 +25,10 @@ const MEMBERS = documentMembers(objectDocument);
 
 const listQuery = listQueryOf(MEMBERS).extend({
   kind: z.enum(OBJECT_KINDS).optional().describe('Only objects of this kind'),
-  name: z.string().optional().describe('Only objects with this name. Functions with other argument types share a name'),
+  name: z
+    .string()
+    .optional()
+    .describe('Only objects with this name. Functions with different argument types can share a name'),
   collection: z.string().optional().describe('Only objects that use this collection'),
 });
 const oneQuery = z.strictObject({ fields: membersOf(MEMBERS).optional() });

@@ -288,7 +288,7 @@ export interface KeepInput {
 type KeepResult =
   | {
       kind: 'kept';
-      /** The events, with retention times. An event without one drops its object at once. */
+      /** The events, with retention times. An event without one drops its object immediately. */
       events: LogEvent[];
       /** Warnings for the plan. */
       warnings: Warning[];

@@ -49,7 +49,7 @@ interface ServerProcess {
   release(): void;
 }
 
-/** Returns at once, before the server accepts connections. A failed start resolves `ended`. */
+/** Returns immediately, before the server accepts connections. A failed start resolves `ended`. */
 export function spawnServer(command: ServerCommand): ServerProcess {
   const settings = Object.entries(command.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = [program(command.programs, 'postgres'), '-D', command.home, '-p', String(command.port), ...settings];

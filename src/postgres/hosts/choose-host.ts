@@ -74,7 +74,7 @@ export function createHosts(
     const from = current;
     current = host;
     if (from === host) return { answers, host };
-    // The first choice is no change, so only later ones are logged.
+    // The first choice is not a change, so only later ones are logged.
     if (from)
       logger?.warn('the address now leads to a different server', { host: formatHost(host), before: formatHost(from) });
     for (const [client, of] of clients) if (of !== host) close(client, of);
@@ -165,7 +165,7 @@ function findBest({ hosts, attrs }: DatabaseAddress, answers: Map<Host, Probed>,
 }
 
 /**
- * Closes the connection at once, even during a statement. The outcome of a pending COMMIT is looked up on the new
+ * Closes the connection immediately, even during a statement. The outcome of a pending COMMIT is looked up on the new
  * server.
  */
 function close(client: pg.Client, host: Host): void {

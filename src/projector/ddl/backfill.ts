@@ -50,9 +50,9 @@ function fillRows(table: Sql, filled: FilledColumn, isRequired: boolean): Sql {
 }
 
 /**
- * Fills the column in the transaction of the change. Triggers of the table run. Deferred constraints are checked at
- * once, because PostgreSQL alters no table with pending checks. With `row_security`, PostgreSQL rejects the UPDATE
- * instead of hiding rows.
+ * Fills the column in the transaction of the change. Triggers of the table run. Deferred constraints are checked
+ * immediately, because PostgreSQL alters no table with pending checks. With `row_security`, PostgreSQL rejects the
+ * UPDATE instead of hiding rows.
  */
 export function fillColumn(change: Change, field: ColumnField, backfill: Backfill): Step[] {
   const { collection, field: column } = field;
@@ -61,7 +61,7 @@ export function fillColumn(change: Change, field: ColumnField, backfill: Backfil
   const filled: FilledColumn = { column, value: valueOf(backfill), source: sourceOf(backfill) ?? null, key };
   const unlocked = { lock: 'none' } as const;
   return [
-    step(sql`SET CONSTRAINTS ALL IMMEDIATE`, 'check deferred constraints at once', unlocked),
+    step(sql`SET CONSTRAINTS ALL IMMEDIATE`, 'check deferred constraints immediately', unlocked),
     step(sql`SET LOCAL row_security = off`, 'fail if row security hides rows', unlocked),
     step(
       fillRows(tableOf(change), filled, !field.schema.is_nullable),

@@ -226,9 +226,9 @@ interface OwnedCreation {
 
 /**
  * Returns the statements that create an object of another role. The role gets it afterwards: creating it as that role
- * would require more privileges, and would not confine its code, which can run RESET ROLE. PostgreSQL runs the query of a
- * materialized view at once, and prevents RESET ROLE while it does, so that role creates it. An object of a third role
- * stays with that role.
+ * would require more privileges, and would not confine its code, which can run RESET ROLE. PostgreSQL runs the query of
+ * a materialized view immediately, and prevents RESET ROLE while it does, so that role creates it. An object of a third
+ * role stays with that role.
  */
 function createFor(owner: ObjectTarget['owner'], { schema, creation, create, statement }: OwnedCreation): Statement[] {
   const { object, known, replaces } = creation;

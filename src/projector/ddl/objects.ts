@@ -182,7 +182,7 @@ function rejectNeededRenames({ before }: ObjectChange, { renamed }: ChangedObjec
 }
 
 /**
- * True for privileges on a view, function or sequence that is dropped too. They no longer exist then. A sequence that
+ * True for privileges on a view, function or sequence that is dropped too. They then no longer exist. A sequence that
  * tables still need stays.
  */
 function isDroppedWithOther({ before, after }: ObjectChange, key: string, dropped: ReadonlySet<string>): boolean {

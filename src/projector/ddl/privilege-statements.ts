@@ -131,7 +131,7 @@ function revokeFromPublic(schema: string, object: SchemaObject): Step {
 /**
  * Revokes all privileges, or grants EXECUTE to PUBLIC again. It does nothing if the role no longer exists, is the owner,
  * or is the database role of the service.
- * @param cascades true to revoke also what the role passed on. Otherwise PostgreSQL rejects the statement then.
+ * @param cascades true to revoke also what the role passed on. Otherwise PostgreSQL rejects the statement.
  */
 export function dropPrivileges(schema: string, object: SchemaObject, cascades: boolean): Step {
   const { target, role, isPublic, owner, words } = targetOf(schema, object);

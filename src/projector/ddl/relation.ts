@@ -85,7 +85,7 @@ export function dropForeignKey(change: Change, relation: ForeignKeyRelation): St
   return step(text, summary, { ...dropOf(constraint(relation)), ...costs, also });
 }
 
-/** Renames the foreign key on the table of `now`, whatever the table's previous name was. */
+/** Renames the foreign key on the table of `now`, regardless of the table's previous name. */
 export function renameForeignKey(change: Change, old: ForeignKeyRelation, now: ForeignKeyRelation): Step {
   const table = tableOf(onTable(change, now));
   const names = sql`${ident(old.schema.constraint_name)} TO ${ident(now.schema.constraint_name)}`;

@@ -3,7 +3,7 @@
  *
  * The index projection has its own checkpoint and processes each event at least once. After a crash, the next start
  * continues from the checkpoint and replaces invalid indexes. A failed build stops only this projection and is
- * reported. The projection retries with increasing delays, and at once when an event drops the index.
+ * reported. The projection retries with increasing delays, and immediately when an event drops the index.
  */
 import type pg from 'pg';
 import { createEarliestTimer, computePause } from '../../kernel/time.js';
@@ -29,7 +29,7 @@ export interface IndexProjection {
    * @param events the new events. Undefined if they are unknown.
    */
   wake(events?: readonly LogEvent[]): void;
-  /** Retries at once and waits for the end of the attempt; `status` has the result. */
+  /** Retries immediately and waits for the end of the attempt; `status` has the result. */
   retry(): Promise<void>;
   /** Cancels a running build and waits until it has ended. */
   stop(): Promise<void>;

@@ -117,7 +117,7 @@ interface KeptField {
   parent: string;
 }
 
-/** Returns the fields of lost columns that exist after the batch, by their names then. */
+/** Returns the fields of lost columns that exist after the batch, by their names at that time. */
 function keptFields(before: State, after: State, lost: readonly LostColumn[]): KeptField[] {
   const names = new Map([...after.collections].map(([name, { identities }]) => [identities.collection, name]));
   return lost.flatMap(({ table, column, of: parent }) => {

@@ -274,7 +274,7 @@ export interface RebuiltMetadata extends StagedRows {
   /** The number of collections whose rows were wrong or changed during the rebuild. */
   replaced: number;
   milliseconds: number;
-  /** Milliseconds during which writers had to wait. This is a part of `milliseconds`. */
+  /** Milliseconds during which writers had to wait. This is part of `milliseconds`. */
   locked_milliseconds: number;
 }
 

@@ -90,7 +90,7 @@ function reasonOfRows({ kind, related, subscribed, policed }: TableFacts): strin
 
 /** Explains why rows cannot be filled in batches, or returns null. */
 function reasonOfFilling({ policed }: TableFacts, { key }: FilledColumn): string | null {
-  if (key.length === 0) return 'the table has no primary key, in whose order the service fills rows';
+  if (key.length === 0) return 'the table has no primary key, and the service fills rows in the order of that key';
   return policed ? POLICED : null;
 }
 

@@ -46,7 +46,7 @@ interface Batch {
 
 export const firstSize = SIZE.first;
 
-/** Returns the number of rows of the next batch. It grows slowly and shrinks at once. */
+/** Returns the number of rows of the next batch. It grows slowly and shrinks immediately. */
 export function nextSize({ rows, milliseconds }: Batch): number {
   const fitting = (rows * TARGET) / milliseconds;
   return Math.round(Math.min(SIZE.most, Math.max(SIZE.least, Math.min(fitting, rows * 1.5))));

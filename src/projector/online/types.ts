@@ -48,7 +48,7 @@ export interface PreparationStep {
 }
 
 export type Preparation =
-  /** No step is slow, or none can be prepared. The change is then applied at once, as without `online`. */
+  /** No step is slow, or none can be prepared. The change is then applied immediately, as without `online`. */
   | { kind: 'nothing' }
   /** Each problem is `ONLINE_NOT_POSSIBLE` with its reason and location. Nothing was changed. */
   | { kind: 'not possible'; problems: Problem[] }
@@ -127,8 +127,8 @@ export interface PreparationEngine {
    */
   planPreparation(client: Queryable, change: DecidedChange): Promise<Preparation>;
   /**
-   * Runs a step, or the rest of it. Idempotent, whatever an earlier process completed. Permanent PostgreSQL errors
-   * become a `PreparationRefused`. A lock is requested in short attempts without limit, and `progress` names its
+   * Runs a step, or the rest of it. Idempotent, regardless of what an earlier process completed. Permanent PostgreSQL
+   * errors become a `PreparationRefused`. A lock is requested in short attempts without limit, and `progress` names its
    * holders.
    */
   runStep(context: StepContext, step: PreparationStep): Promise<void>;

@@ -81,7 +81,7 @@ interface HistoryOptions {
   schema: string;
   /** The schema of the service's own tables. */
   serviceSchema: string;
-  /** Milliseconds that deleted objects stay in the trash. 0 drops them at once. */
+  /** Milliseconds that deleted objects stay in the trash. 0 drops them immediately. */
   keepDeleted: number;
 }
 

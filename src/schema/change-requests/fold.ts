@@ -343,7 +343,7 @@ type TransitionInput = Pick<ChangeRequest, 'operation' | 'state' | 'proposal' | 
 export const allowedActions = (request: TransitionInput): ChangeAction[] =>
   CHANGE_ACTIONS.filter((action) => allowsAction(request, action));
 
-/** True if the state allows the action. A scheduled request may also be applied at once. */
+/** True if the state allows the action. A scheduled request may also be applied immediately. */
 export function allowsAction(request: TransitionInput, action: ChangeAction): boolean {
   const { event, in: states } = ACTIONS[action];
   if (request.operation === 'update-policy' && NOT_OF_POLICY.has(action)) return false;

@@ -21,7 +21,7 @@ export interface HashedChange {
   before: State;
   after: State;
   events: readonly LogEvent[];
-  /** True to drop deleted objects at once. */
+  /** True to drop deleted objects immediately. */
   purge?: boolean | undefined;
   /** The policy before the change. Present if the events replace it. */
   policy?: Policy | undefined;

@@ -46,7 +46,7 @@ import { quoteName } from '../../kernel/text.js';
 
 interface RenamedFrom {
   renames: Renames;
-  /** The snapshot without the member. */
+  /** The snapshot without the member `renamed_from`. */
   body: { [member: string]: unknown };
   /** Warnings about names that do not exist. */
   notes: Warning[];

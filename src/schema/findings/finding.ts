@@ -68,7 +68,7 @@ function createFinding(rule: Rule, observed: Observation, planned: LocatedEvent,
 
 const OF_PURGES: Readonly<Record<(typeof PURGE_FINDINGS)[number], string>> = {
   LOSES_DATA: 'data is permanently lost',
-  DATA_NOT_KEPT: 'the trash does not keep it any longer',
+  DATA_NOT_KEPT: 'the trash no longer keeps it',
 };
 
 const INSTEAD_OF_PURGING = {

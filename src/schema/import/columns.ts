@@ -73,7 +73,7 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['uuid_generate_v4()', 'gen_random_uuid()'],
 ]);
 
-/** Returns the PostgreSQL function for another vendor's function. Undefined if the text is no such function. */
+/** Returns the PostgreSQL function for another vendor's function. Undefined if the text is not such a function. */
 export function vendorFunction(text: string): string | undefined {
   const plain = withoutParentheses(text.toLowerCase()).replace(/\(\d\)$/, '()');
   return FUNCTIONS.get(plain) ?? (plain === 'current_timestamp' ? NOW : undefined);

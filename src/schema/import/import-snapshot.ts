@@ -175,7 +175,7 @@ function fieldsOf(collection: string, into: Import): FieldDocument[] {
 
 function dropForeignKey(relation: RelationDocument, target: string, into: Import): void {
   const { many_collection: collection, many_field: field } = relation;
-  const message = `The relation of ${quotedPath(collection, field)} has no foreign key: ${quotedPath(target)} has no single primary key.`;
+  const message = `The relation of ${quotedPath(collection, field)} has no foreign key: ${quotedPath(target)} has no single-column primary key.`;
   warn(into, 'FOREIGN_KEY_LEFT_OUT', { collection, field }, message);
   relation.schema = null;
 }
@@ -312,7 +312,7 @@ const TOP_LEVEL: ReadonlySet<string> = new Set([...PARTS, 'version', 'directus',
 /**
  * Imports a snapshot that was accepted with `force`. `systemCollections` contains the system collections that relations
  * may reference, by the names of this service. `instance` provides what the file omits. The caller must read the
- * documents with `imported: true`. Only a file that is no snapshot has problems.
+ * documents with `imported: true`. Only a file that is not a snapshot has problems.
  */
 export function importSnapshot(
   body: unknown,

@@ -97,7 +97,7 @@ export function* invariantProblems(state: State, touched: Iterable<string>, from
       problems.push(...indexNameProblems(state, node), ...implicitNameProblems(state, node));
       problems.push(...locationProblems(state, node, from), ...referenceProblems(state, node));
     }
-    // Each relation once, whichever end is visited first.
+    // Yields each relation once, regardless of which end is visited first.
     for (const relation of [...(node?.relations.values() ?? []), ...relationsTo(state, name)]) {
       const key = memberKey(relation.many_collection, relation.many_field);
       if (!relations.has(key)) problems.push(...relationProblems(state, relation, from));

@@ -190,7 +190,7 @@ function typeProblems(from: State, to: State, object: SchemaObject): Problem[] {
   const unknown = used.find((type) => !isKnownType(to, type));
   if (unknown === undefined) return [];
   const name = qualifiedId(unknown);
-  const message = `type ${quoteName(object.id)} uses the type ${quoteName(name)}, which is neither a type of PostgreSQL or of a trusted extension nor a managed type. Create or adopt it before`;
+  const message = `type ${quoteName(object.id)} uses the type ${quoteName(name)}, which is neither a type of PostgreSQL or of a trusted extension nor a managed type. Create or adopt it first`;
   return [{ code: 'INVALID_PAYLOAD', message, object: subject }];
 }
 

@@ -65,7 +65,7 @@ export interface Decisions {
   at(place: MergeLocation): Side | undefined;
   /**
    * Returns the indexes of the first decisions that match no conflict. A decision about a location inside another
-   * decided location is not among them.
+   * decided location is not included.
    */
   unused(): number[];
 }

@@ -142,11 +142,11 @@ export interface SchemaEventData {
   'collection.adopted': { collection: Collection; fields: Field[] };
   /** An RFC 6902 patch of the collection's normal form. */
   'collection.updated': { patch: Operation[]; adopted?: boolean };
-  /** The trash keeps the table until `kept_until`. Without that member it was dropped at once. */
+  /** The trash keeps the table until `kept_until`. Without that member it was dropped immediately. */
   'collection.deleted': KeptTable & { adopted?: boolean };
   /** The `collection` of the event is the former name. */
   'collection.renamed': RenameData;
-  /** `backfill`: what rows get in which the field is null. The state does not depend on it. */
+  /** `backfill`: the value that rows get if the field is null. The state does not depend on it. */
   'field.created': { field: Field; restored?: RestoredField } & ColumnOptions;
   /** An RFC 6902 patch of the field's normal form. */
   'field.updated': { patch: Operation[] } & ColumnOptions;

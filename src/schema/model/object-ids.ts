@@ -167,7 +167,7 @@ const hasPlainId = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isNamedLikeTable({ kind }) || !(isRoutine({ kind }) || isOnTable({ kind }));
 
 /**
- * Returns the object with the id that it has in a schema, whatever schema its id contains.
+ * Returns the object with the id that it has in a schema, regardless of the schema in its id.
  * @param schema undefined for the default schema
  */
 export function inSchema({ kind, id }: ObjectName, schema: string | undefined): ObjectName {

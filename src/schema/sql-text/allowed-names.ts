@@ -98,7 +98,7 @@ export const CHOSEN_EXTENSION_FUNCTIONS: ReadonlyMap<string, Group> = new Map([
 ]);
 
 /**
- * Functions and types of PostGIS, which is not a part of PostgreSQL. The list contains what PostGIS columns usually
+ * Functions and types of PostGIS, which is not part of PostgreSQL. The list contains what PostGIS columns usually
  * need in checks, indexes and expressions.
  */
 const POSTGIS = {

@@ -154,7 +154,7 @@ const FAULTS: { readonly [name: string]: Fault | undefined } = {
   XmlSerialize: () => 'must not create or parse XML',
 };
 
-const DOT = 'must not select a part of a value with a dot, which can call any function: write the function call';
+const DOT = 'must not select part of a value with a dot, which can call any function: write the function call';
 
 interface Name {
   name: string;

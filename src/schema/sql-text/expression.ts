@@ -154,7 +154,7 @@ export function member(value: unknown, name: string): Node | undefined {
 
 /**
  * Nodes that may occur in a scalar expression over the columns of one row. Subqueries, parameters and DEFAULT are not
- * among them.
+ * included.
  */
 const SCALAR_NODES: ReadonlySet<string> = new Set(
   (

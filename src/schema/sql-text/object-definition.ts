@@ -75,7 +75,7 @@ export interface ParsedDefinition {
    * Null for a sequence, and if the parser cannot separate the column list and the query.
    */
   scratchTail: string | null;
-  /** Equal for definitions with equal parse trees, whatever their names. */
+  /** Equal for definitions with equal parse trees, regardless of their names. */
   fingerprint: string;
   /** The options of WITH (…) and of WITH CHECK OPTION, in one form. */
   options: string;

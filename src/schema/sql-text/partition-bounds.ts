@@ -185,7 +185,7 @@ const VALUE_TYPES: ReadonlyMap<string, ValueType> = new Map<string, ValueType>([
   ['uuid', { isOrdered: true, isQuoted: true, read: (text) => (UUID.test(text) ? text.toLowerCase() : undefined) }],
   ['text', { isQuoted: true, read: readText }],
   ['character varying', { isQuoted: true, read: readText }],
-  // Blanks at the end are no part of the value.
+  // Trailing blanks are not part of the value.
   ['character', { isQuoted: true, read: (text, schema) => readText(text.replace(/ +$/, ''), schema) }],
   ['citext', LABEL],
 ]);

@@ -8,7 +8,7 @@ export interface WrittenNames {
   operatorClasses: string;
 }
 
-/** Functions of which every overload is immutable in every release, and takes and returns values. */
+/** Functions whose overloads are all immutable in every release, and that take and return values. */
 export const POSTGRES_NAMES: WrittenNames & { searchConfigurations: string } = {
   functions: String.raw`
     abbrev abs aclcontains acldefault aclinsert aclitemeq aclremove acos acosd acosh any_value_transfn area array_append array_cat array_dims array_eq array_fill array_ge array_gt array_larger array_le array_length array_lower array_lt array_ndims array_ne array_position array_positions array_prepend array_remove array_replace array_reverse array_smaller array_sort array_to_tsvector array_upper

@@ -103,7 +103,7 @@ function withSettings(options: TableOptions, settings: readonly ColumnSetting[])
   const columns = new Map(options.columns);
   for (const setting of settings) {
     const { column, name, value } = setting;
-    if (isDefault(setting)) return `must leave out ${name} of column ${column}, because ${value} is the default`;
+    if (isDefault(setting)) return `must omit ${name} of column ${column}, because ${value} is the default`;
     if (columns.has(settingKey(setting))) return `must set ${name} of column ${column} only once`;
     columns.set(settingKey(setting), setting);
   }

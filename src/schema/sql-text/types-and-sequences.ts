@@ -355,7 +355,8 @@ export function attributeChanges(old: Composite, now: Composite): AttributeChang
   const after = new Set(now.attributes.map(({ name }) => name));
   const kept = old.attributes.filter(({ name }) => after.has(name));
   const isInOrder = kept.every(({ name }, index) => now.attributes[index]?.name === name);
-  // Without attributes, PostgreSQL keeps the type, but a change that drops all of them is no change of the same type.
+  // Without attributes, PostgreSQL keeps the type, but a change that drops all of them is not a change of the same
+  // type.
   if (!isInOrder || (kept.length === 0 && old.attributes.length > 0)) return null;
   return {
     dropped: old.attributes.filter(({ name }) => !after.has(name)),
@@ -369,7 +370,7 @@ export function attributeChanges(old: Composite, now: Composite): AttributeChang
 
 /**
  * Returns the definition of a domain with a name for each CHECK constraint, as PostgreSQL names them. Other definitions
- * stay the same. Without the name, a later change could not tell which constraint it replaces.
+ * stay the same. Without the name, a later change could not determine which constraint it replaces.
  */
 export function nameChecks(definition: string): string {
   if (!/\bdomain\b/i.test(definition)) return definition;

@@ -95,7 +95,7 @@ export interface TransitionContext {
   from: State;
   to: State;
   names: string[];
-  /** Collections in both states. A replaced collection is not among them. */
+  /** Collections in both states. A replaced collection is not included. */
   surviving: readonly SurvivingCollection[];
   removals: Removals;
   options: TransitionOptions;

@@ -131,7 +131,7 @@ function followsColumns(
   if (!hasTableNamed(before, table)) return false;
   const old = getObject(before, event.subject);
   if (event.type === 'object.deleted') {
-    // Privileges and settings prevent that a column is created again. Statistics objects do not.
+    // Privileges and settings prevent a column from being created again. Statistics objects do not.
     const isDropping = (cause: NewEvent): boolean =>
       cause.type === 'field.deleted' ||
       (cause.type === 'field.updated' && event.subject.kind === 'statistics' && !isMetaOnly(cause.data.patch));

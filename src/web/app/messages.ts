@@ -101,7 +101,7 @@ export const messages = inLanguage(
       draftText: 'Create a collection, or open one and edit it. Your edits are a draft that only you see.',
       review: 'Before a change is applied, its review shows the SQL, locks and data loss. Change requests wait here.',
       timeline: 'Each change has a user, a time and a reason. You can undo it, or go back to any point in time.',
-      guides: 'The guides answer how to do more. The key ? lists the keyboard shortcuts.',
+      guides: 'The guides explain how to do more. The key ? lists the keyboard shortcuts.',
       previous: 'Previous step',
       next: 'Next step',
       finish: 'Finish',

@@ -82,7 +82,10 @@ class PageBoundary extends Component<{ children: ReactNode }, State> {
 
 /* Notices new events and invalidates the queries that depend on them. */
 
-/** Milliseconds between two polls. Polling is cheaper than a connection per tab, of which a browser allows six. */
+/**
+ * Milliseconds between two polls. Polling is cheaper than a connection per tab, and a browser allows only six
+ * connections.
+ */
 const EVERY = 4_000;
 
 /** Returns information about the service. Undefined until the service responds. */

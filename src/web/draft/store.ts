@@ -20,7 +20,7 @@ import { type Source, DraftEditor } from './editor.js';
 
 interface DraftState {
   draft: Draft;
-  /** True once the stored draft was read. Before, the draft is empty. */
+  /** True once the stored draft has been read. Until then, the draft is empty. */
   isRead: boolean;
   /** True if the browser can store the draft. Otherwise, a reload loses it. */
   isKept: boolean;
@@ -133,8 +133,8 @@ interface Answer<T> {
 }
 
 /**
- * Returns the collections with the draft applied. The data is undefined until it was read. If a refetch fails, the data
- * stays and there is no error.
+ * Returns the collections with the draft applied. The data is undefined until it has been read. If a refetch fails, the
+ * data stays and there is no error.
  */
 export function useDraftedCollections(): Answer<MarkedDocument<Collection>[]> {
   const { draft } = useDraft();

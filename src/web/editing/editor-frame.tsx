@@ -215,7 +215,7 @@ interface FormProps<Values extends FieldValues> {
   /** @param unchecked true to keep the edit although the service rejects it */
   keep: (unchecked: boolean) => Promise<unknown>;
   onCancel: () => void;
-  /** True once the data that keeping needs was read. */
+  /** True once the data that is needed to keep the input has been read. */
   isReady?: boolean;
   /** The label of the submit button. */
   label?: string;

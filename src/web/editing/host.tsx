@@ -99,7 +99,7 @@ interface RenameFormProps {
 
 /**
  * The form of a rename. Keeping the old name changes nothing.
- * @param props.taken names that are rejected at once
+ * @param props.taken names that are rejected immediately
  * @param props.onDone called with the new name
  */
 function RenameForm({ collection, field, taken, onDone, onCancel }: RenameFormProps) {

@@ -291,7 +291,7 @@ const SuggestionOf = (descriptions: Descriptions) =>
         ref={props.ref}
         data={Object.keys(descriptions)}
         filter={({ options, search }) => {
-          // The current interface is no filter.
+          // The current interface is not a filter.
           if (search in descriptions) return options;
           const needle = search.trim().toLowerCase();
           return options.filter(

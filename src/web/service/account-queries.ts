@@ -106,7 +106,7 @@ export const createToken = async (
 ) => (await request('createToken', { params: { id: user }, body: token })).data;
 
 /**
- * Revokes a token at once.
+ * Revokes a token immediately.
  * @param id the id of the token
  */
 export const removeToken = (user: string, id: string) => request('revokeToken', { params: { id: user, token: id } });

@@ -156,7 +156,7 @@ export function findSetter(rule: TrustRule, changes: readonly TrustChange[]): Tr
 }
 
 /**
- * Replaces all trust rules. API tokens of removed and changed rules stop working at once.
+ * Replaces all trust rules. API tokens of removed and changed rules stop working immediately.
  * @throws ServiceError at the invalid member: `rules[0].issuer` …
  */
 export const setTrust = (rules: NewTrustRule[], etag: string) =>

@@ -98,7 +98,7 @@ interface CautionProps {
   isNews?: boolean;
 }
 
-/** Shows a warning. If it is news, screen readers announce it at once. */
+/** Shows a warning. If it is new, screen readers announce it immediately. */
 export function Caution({ title, children, isNews = false }: CautionProps) {
   return (
     <Alert color="orange" variant="light" role={isNews ? 'alert' : 'note'}>

@@ -141,7 +141,7 @@ describe('files of views', () => {
     await run('pull');
     expect(await text(name)).to.equal(`${definition};\n`);
     await writeFile(at(name), `${definition.replace('500', '-1')};\n`);
-    expect((await run('plan')).err).to.contain('must leave out statistics of column name, because -1 is the default');
+    expect((await run('plan')).err).to.contain('must omit statistics of column name, because -1 is the default');
     await writeFile(at(name), `${definition.replace('70', '80')};\n`);
     expect((await run('plan')).out).to.contain('~ table options members: definition');
     expect((await run('push', '--yes')).code).to.equal(0);

@@ -448,7 +448,7 @@ describe('sign-in with an OpenID provider', () => {
       const listed = (await send('/sessions')).json as { data: { user_agent: string | null }[] };
       expect(listed.data[0]?.user_agent, 'not the browser').to.match(/^dps\/\d/);
 
-      // Two commands at once refresh an expired token in turn.
+      // Two concurrent commands refresh an expired token in turn.
       const sessions = await readToken();
       for (const session of Object.values(sessions)) Object.assign(session, { expires_at: 0 });
       await writeFile(file, JSON.stringify(sessions));

@@ -91,7 +91,7 @@ describe('scopes over collections with change requests', () => {
     await expectHidden(mixed, 'guard', 'confidential');
     expect((await listed()).ids).deep.equal([mine]);
 
-    // Nobody can tell what a withdrawn request contained, except by its title and its comments.
+    // Nobody can see what a withdrawn request contained, except by its title and its comments.
     await api.ok('POST', `/changes/${mine}/withdraw`);
     await expectHidden(mine, 'still');
     expect((await listed()).ids).deep.equal([]);

@@ -95,7 +95,7 @@ describe('collations of adopted tables', () => {
   });
 
   it('are not drift if only their spelling differs', async function () {
-    // Before, PostgreSQL kept the ICU locale as written.
+    // Earlier releases of PostgreSQL kept the ICU locale as written.
     if ((await testServer()).majorVersion < 16) this.skip();
     const { instance } = await start('CREATE TABLE t (id integer PRIMARY KEY)');
     const needs = [{ kind: 'collation', name: 'c', provider: 'icu', locale: 'de_DE' }];

@@ -277,7 +277,7 @@ describe('scheduled change requests', () => {
     await look(second.id);
     expect((await online.retrieve(second.id)).holds).to.deep.equal(['orders']);
     expect(rejectionOf(await admin('/fields/orders/code', { method: 'DELETE' }))).to.equal('409 IN_USE');
-    // Prepared objects are removed when it is no longer scheduled.
+    // Prepared objects are removed when the request is no longer scheduled.
     await api.ok('PATCH', `/changes/${second.id}`, { title: 'Not yet' });
     await until('nothing is left', async () => (await online.leftBehind()).length === 0);
     await api.ok('POST', `/changes/${second.id}/prepare`);

@@ -56,7 +56,7 @@ describe('purging from the trash under a policy', () => {
     ] as const) {
       const { message, extensions } = await api.refused(REFUSED, 'DELETE', `/trash/${position}`);
       expect(extensions).to.include({ finding: 'DATA_NOT_KEPT', action: 'refuse', place });
-      expect(message).to.contain('the trash does not keep it any longer');
+      expect(message).to.contain('the trash no longer keeps it');
     }
     expect(await api.head()).to.equal(head);
     expect(await inTrash()).to.include.members([field, table, other]);
@@ -77,12 +77,7 @@ describe('purging from the trash under a policy', () => {
     const { warnings } = await api.ok<{ warnings: Warning[] }>('DELETE', `/trash/${field}?dry_run`);
     expect(warnings.map(({ code, level, action, message }) => [code, level, action, message])).to.deep.equal([
       ['LOSES_DATA', 'danger', 'acknowledge', `purge column seen.body of position ${field}: data is permanently lost`],
-      [
-        'DATA_NOT_KEPT',
-        'danger',
-        'warn',
-        `purge column seen.body of position ${field}: the trash does not keep it any longer`,
-      ],
+      ['DATA_NOT_KEPT', 'danger', 'warn', `purge column seen.body of position ${field}: the trash no longer keeps it`],
     ]);
     await api.refused(REFUSED, 'DELETE', `/trash/${field}`);
     const acknowledging = (place: string) => ({

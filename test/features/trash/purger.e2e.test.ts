@@ -11,7 +11,7 @@ interface Warning {
   message: string;
 }
 
-/** Messages that the trash keeps nothing. */
+/** Messages that deleted objects are not kept in the trash. */
 const NOTHING_KEPT = 'deleted objects are not kept in the trash';
 
 describe('the trash', () => {

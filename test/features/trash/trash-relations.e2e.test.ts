@@ -1,7 +1,7 @@
 /**
  * Random sequences of deletions, restores, renames and reverts with relations of all kinds, groups and aliases. After
  * each step, fold, rows and catalog agree; restored objects have their rows; identities are unique. Equal schemas
- * yield equal snapshots, whatever their history.
+ * yield equal snapshots, regardless of their history.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -149,7 +149,7 @@ describe('random sequences with the trash and relations', function () {
       const [before, contents, had] = [await snapshot(), await read(), new Set(kept.keys())];
       if ((await tried('DELETE', path)).status !== 204) return;
       await catchUp(contents);
-      // Fields without a column keep nothing.
+      // Fields without a column have no values to keep.
       const position = [...kept.keys()].find((each) => !had.has(each));
       if (position === undefined) return;
       const reply = await tried('POST', `/trash/${position}/restore`);

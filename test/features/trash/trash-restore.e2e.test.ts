@@ -76,7 +76,7 @@ describe('restoring tables', () => {
     await api.sql('INSERT INTO parts (book) VALUES (1)');
     const before = await snapshot();
     const position = await remove('books');
-    // The trash blocks nothing.
+    // Objects in the trash do not block other changes.
     await api.sql('UPDATE authors SET id = 2; UPDATE authors SET id = 1');
     expect(await restore(position)).to.deep.equal([]);
 

@@ -178,7 +178,7 @@ describe('moving tables to the trash', () => {
     await make('sibling');
     await api.sql(`CREATE INDEX twin_pkey ON sibling (id)`);
     positions.push(await remove('sibling'));
-    // PostgreSQL calls the array type of "twin" so.
+    // This is PostgreSQL's name for the array type of "twin".
     await make('_twin');
     positions.push(await remove('_twin'));
     const places = (await trash()).slice(0, 4).map(({ kept_in }) => kept_in);

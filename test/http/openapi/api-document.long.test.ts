@@ -47,7 +47,7 @@ describe('the OpenAPI document', () => {
         externalRefResolver: new BaseResolver(),
         config,
       });
-    // A redirect of a browser has no response with 2xx.
+    // An operation that redirects a browser has no 2xx response.
     const isRedirect = (pointer = '') => /^#\/paths\/~1auth~1oidc~1(?:login|callback)\/get\/responses$/.test(pointer);
     const problems = (await remarks(document)).filter(
       ({ ruleId, location }) => !(ruleId === 'operation-2xx-response' && isRedirect(location[0]?.pointer)),

@@ -47,7 +47,7 @@ describe('readQuery', () => {
   it('rejects any other boolean and names the parameter', () => {
     for (const query of ['?force=yes', '?force=TRUE', '?force=2']) {
       expect(problemsOf(query)).deep.equal([
-        { code: 'INVALID_QUERY', message: '"force" must be true or false (empty or 1, or 0).', path: 'force' },
+        { code: 'INVALID_QUERY', message: '"force" must be true or false (1 or 0; empty means true).', path: 'force' },
       ]);
     }
   });
@@ -85,7 +85,7 @@ describe('readQuery', () => {
     expect(read('?meta=filter_count,+total_count').meta).deep.equal(['total_count', 'filter_count']);
     for (const value of ['', 'count', 'total_count,x', 'x,total_count', '*,*']) {
       expect(problemsOf(`?meta=${value}`), value).deep.equal(
-        queryProblem('meta', '"meta" must be total_count, filter_count, both with a comma, or *.'),
+        queryProblem('meta', '"meta" must be total_count, filter_count, both separated by a comma, or *.'),
       );
     }
   });

@@ -18,7 +18,7 @@ describe('the name of a deferred index', () => {
     },
   });
 
-  /** A replay builds every index at once. */
+  /** A replay builds every index immediately. */
   const expectReplayed = async (): Promise<void> => {
     const { connectionString, drop } = await createDatabase();
     const settings = { DATABASE_URL: service.databaseUrl };

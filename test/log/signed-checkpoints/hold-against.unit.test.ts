@@ -30,7 +30,7 @@ function signed(position: number, says: { hash?: string; origin?: string } = {})
 const event = (position: number, more: Partial<EventRecord> = {}): EventRecord =>
   ({ position, type: 'collection.deleted', hash: hashOf(position), data: {}, ...more }) as EventRecord;
 
-/** The log diverged once per fork: `found` is its end then, and `seen` its former end. */
+/** The log diverged once per fork: `found` is its end at that time, and `seen` its former end. */
 const acknowledgedEvent = (position: number, ...forks: { seen: number; found: number }[]): EventRecord =>
   event(position, {
     type: 'log.acknowledged',

@@ -70,7 +70,7 @@ describe('checkpoint keys', () => {
       ['database', 2],
     ]);
     expect(rotated.out).to.contain(keys[1]?.key);
-    // The running service uses it at once.
+    // The running service uses the new key immediately.
     expect(await signerOf(send, keys)).to.equal(keys[1]?.key);
     const again = (await send('/history/checkpoint/keys', { method: 'POST' })).json as { data: Key };
     expect(await signerOf(send, await keysOf(send))).to.equal(again.data.key);

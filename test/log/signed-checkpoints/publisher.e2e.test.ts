@@ -59,7 +59,7 @@ describe('published checkpoints', () => {
       await Promise.all([create(one.send), create(two.send)]);
       await until('the end is published', async () => (await published()).at(-1) === 2 * number);
     }
-    // The other process may still be publishing an earlier one.
+    // The other process may still be publishing an earlier checkpoint.
     await until('none waits', async () => {
       const waiting = 'SELECT FROM service.service_checkpoints WHERE published_at IS NULL';
       return (await query(database.connectionString, waiting)).length === 0;

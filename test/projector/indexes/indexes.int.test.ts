@@ -176,7 +176,7 @@ describe('deferred indexes', () => {
       `INSERT INTO notes (body) SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 2000)`,
     );
     const projection = start();
-    // The process knows it just before its row does.
+    // The process learns it just before its row is updated.
     await until('it has failed', async () => (await checkpoint())['status'] === 'failed');
     expect(projection.status().status).to.equal('failed');
     const row = await checkpoint();

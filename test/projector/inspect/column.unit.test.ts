@@ -82,7 +82,7 @@ describe('converting a column to a field', () => {
     const field = fieldOf(catalogColumn('a', 'character varying(255)'), like);
     expect(field).to.deep.include({ type: 'hash' });
     expect(field.meta).to.include({ note: 'n' });
-    // For another type, only that is known.
+    // If the type differs, only that is known.
     expect(fieldOf(catalogColumn('a', 'integer'), like)).to.deep.include({ type: 'integer' });
   });
 

@@ -138,7 +138,7 @@ describe('copying column values', () => {
     await take();
     await stop();
     await session.query('DELETE FROM t WHERE false');
-    // Later writes are not in it.
+    // Later writes are not in the copy.
     expect(await catalogText(session, 'public')).to.deep.equal(before);
     const { rows } = await session.query(
       `SELECT relname FROM pg_class WHERE relnamespace = 'service_trash_0'::regnamespace`,

@@ -115,7 +115,7 @@ describe('the schema at a point in time', () => {
       const target = await createDatabase();
       try {
         await run(target.connectionString, (await at(position, '&export=sql')).text);
-        // Tells the catalog's reader which schema is the service's.
+        // Tells the reader of the catalog which schema belongs to the service.
         await run(
           target.connectionString,
           'CREATE SCHEMA IF NOT EXISTS service; CREATE TABLE service.service_migrations ()',

@@ -1,6 +1,6 @@
 /**
- * Every diff that the service returns can be applied, whatever was deleted, renamed and recreated under the same
- * names. `HISTORIES=2000` runs as many random histories, `PROPERTY_SEED` others.
+ * Every diff that the service returns can be applied, regardless of what was deleted, renamed and recreated under the
+ * same names. `HISTORIES=2000` runs as many random histories, `PROPERTY_SEED` others.
  */
 import { expect } from 'chai';
 import { type Random, createRandom } from '../../../scripts/fuzz/random.js';

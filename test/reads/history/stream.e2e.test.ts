@@ -143,7 +143,7 @@ describe('the live stream', () => {
     for (const [index, listener] of listeners.entries()) {
       expect(listener.positions).to.deep.equal(range(head - (index % 60) + 1, last));
     }
-    // The pools of both services may have grown to five connections each, whoever used them.
+    // The pools of both services may have grown to five connections each, regardless of which test used them.
     expect((await connections()) - before).to.be.at.most(10);
   });
 

@@ -1,4 +1,4 @@
-/** Every revert that the service offers is possible, whatever reused the names. */
+/** Every revert that the service offers is possible, regardless of what reused the names. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';

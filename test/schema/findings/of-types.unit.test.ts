@@ -27,7 +27,7 @@ describe('a narrower type', () => {
   const names = Object.keys(TYPES) as (keyof typeof TYPES)[];
 
   it('may not fit values of the former type within a family', () => {
-    // One column of each type; all become one type at once.
+    // One column of each type. One change gives all of them the same type.
     const columns = (typeOf: (name: keyof typeof TYPES) => [string, object]): Edited['fields'] =>
       names.map((name, at) => {
         const [type, schema] = typeOf(name);

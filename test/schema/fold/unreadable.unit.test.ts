@@ -64,7 +64,7 @@ describe('an unreadable event', () => {
       /collection\.updated version 1/,
     );
     expect(reading('collection.updated', 'a', null, null)).to.match(/collection\.updated version 1/);
-    // A patch is the payload of no other type.
+    // No other type has a patch as its payload.
     expect(reading('collection.created', 'a', null, { patch: [replace] })).to.match(/collection\.created version 1/);
   });
 

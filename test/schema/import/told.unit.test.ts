@@ -87,7 +87,7 @@ describe('the warnings of an import', () => {
       'REFERENCE_LEFT_OUT a: meta.sort_field of "a" names "nope", which was not imported. It is set to null.',
       'REFERENCE_LEFT_OUT a.x: meta.group of "a"."x" names "nope", which was not imported. It is set to null.',
       'TYPE_CHANGED a.t: "a"."t" gets the type uuid, the type of the primary key of "service_users" that it references.',
-      'FOREIGN_KEY_LEFT_OUT a.n: The relation of "a"."n" has no foreign key: "c" has no single primary key.',
+      'FOREIGN_KEY_LEFT_OUT a.n: The relation of "a"."n" has no foreign key: "c" has no single-column primary key.',
     ]);
   });
 

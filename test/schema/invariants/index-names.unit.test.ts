@@ -76,7 +76,7 @@ describe('index names', () => {
       ['fields[1].schema.is_indexed', [{ name, kind }]],
       ['fields[2].schema.is_unique', [{ name, kind }]],
     ]);
-    // PostgreSQL does not know folders.
+    // Folders do not exist in PostgreSQL.
     given(one)
       .when('create-collection', { body: { collection: name, schema: null }, concurrentIndexes: false })
       .then(`collection.created ${name}`);

@@ -1,4 +1,6 @@
-/** A field that one diff removes and adds is a new one with that name, whatever an update could do. */
+/**
+ * If one diff removes and adds a field, the result is a new field with that name, even if an update would be possible.
+ */
 import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { Field } from '../../../src/schema/model/model.js';

@@ -98,7 +98,7 @@ describe('SQL text from requests', () => {
     `must not cast to "${name}": it must be a built-in PostgreSQL type (docs/functions.md), or schema.extras.needs must name the type`;
   const long = (name: string): string => `must not call ${name} except with a literal length of at most 10,000`;
   const HUGE = 'could compute values of more than 128 MiB from a few characters';
-  const DOT = 'must not select a part of a value with a dot, which can call any function: write the function call';
+  const DOT = 'must not select part of a value with a dot, which can call any function: write the function call';
   const SEQUENCE = 'must not call nextval except with a literal that names a sequence of schema.extras.needs';
   const SETTING =
     'must not call current_setting except with the name of a custom setting (with a dot) as a literal, and true';

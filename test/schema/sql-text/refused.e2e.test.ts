@@ -11,7 +11,7 @@ interface Diff {
   diff: object;
 }
 
-/** Its own sequence shows whether it ran, whatever happens to the transaction. */
+/** Its own sequence shows whether it ran, regardless of what happens to the transaction. */
 const COUNT = `nextval('seen')`;
 
 const column = (type: string, schema: object = {}) => ({ type, schema });

@@ -78,7 +78,7 @@ const withFieldMeta = (draft: Draft, [collection, field]: [string, string], meta
 
 const appliedTo = (state: State, draft: Draft) => {
   const { hash, diff, conflicts } = draftDiff(draft, headOf(state, draft));
-  // The draft and its review show the same number, unless the schema already has a part of the draft.
+  // The draft and its review show the same number, unless the schema already contains part of the draft.
   if (state === start) expect(totalText(changesIn(draft))).to.equal(totalText(itemsOf(diff)));
   return { diff, conflicts, when: given(state).when('apply-diff', { release, body: { hash, diff } }) };
 };

@@ -23,14 +23,14 @@ import { jsonEqual } from '../../../kernel/json.js';
 
 const OF_WHAT_GOES =
   'First change applications to stop using it. Keep it in the trash (KEEP_DELETED) instead of purging it.';
-const OF_VALUES = 'If the new type cannot hold every value exactly, add a field of the new type beside the old one.';
+const OF_VALUES = 'If the new type cannot hold every value exactly, add a field of the new type next to the old one.';
 
 export const losesData: Rule = {
   code: 'LOSES_DATA',
   level: 'danger',
   title: 'Data is lost',
   what: 'The change drops a table or column with its values, or converts values irreversibly: rounded numbers, a lost time of day, leading zeros, trailing blanks, duplicate JSON keys.',
-  why: 'Every application loses the data at once. Data in the trash can be restored for a limited time. Everything else can be restored only from a backup.',
+  why: 'Every application loses the data immediately. Data in the trash can be restored for a limited time. Everything else can be restored only from a backup.',
   safer: `${OF_WHAT_GOES} ${OF_VALUES}`,
   levels: '`warn` if the trash keeps the data, `danger` if the loss is permanent.',
   example: { unsafe: 'DELETE /fields/articles/body?purge', safe: 'DELETE /fields/articles/body' },

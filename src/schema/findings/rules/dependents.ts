@@ -21,7 +21,7 @@ export const breaksClients: Rule = {
   what: 'A table or column is renamed, a table moves to another schema, or one of them is dropped while it is in use.',
   why: 'Applications that use the old name or the old schema fail as soon as the change is applied, including those that only read.',
   safer:
-    'First deploy applications that do not need it. For a rename, add the new name beside the old one, write both, and delete the old one later.',
+    'First deploy applications that do not need it. For a rename, add the new name next to the old one, write both, and delete the old one later.',
   levels:
     '`note` if the statistics show no use of the table, otherwise `warn`. A dropped object is reported only if they show some use; `LOSES_DATA` reports its data.',
   example: { unsafe: 'POST /fields/articles/title/rename {"to": "headline"}' },
@@ -89,8 +89,8 @@ export const neededElsewhere: Rule = {
   code: 'NEEDED_ELSEWHERE',
   level: 'danger',
   title: 'A view or function depends on it',
-  what: 'A view, rule, policy or function that is not part of the schema depends on an object that is deleted, renamed or changes its type.',
-  why: 'PostgreSQL does not drop an object that a view depends on, nor change its type. After a rename the view keeps working and keeps the old column name.',
+  what: 'A view, rule, policy or function that is not part of the schema depends on an object that is deleted or renamed, or whose type changes.',
+  why: 'PostgreSQL does not drop an object that a view depends on, or change its type. After a rename the view keeps working and keeps the old column name.',
   safer:
     'Drop the view, apply the change and create the view again by hand, or first change the view so that it no longer depends on the object.',
   levels: '`danger` if PostgreSQL rejects the change, `note` for a rename.',
@@ -416,7 +416,7 @@ const looksRenamed: Rule = {
   why: 'The data is deleted, and the new object is empty.',
   safer: 'Set `renamed_from` in the snapshot, as the message shows, or rename the object. Both keep the data.',
   example: {
-    unsafe: 'a snapshot without `articles`, and with `posts` of the same fields',
+    unsafe: 'a snapshot without `articles`, but with `posts`, which has the same fields',
     safe: '{"collection": "posts", "renamed_from": "articles"}',
   },
 };

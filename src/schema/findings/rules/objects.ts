@@ -56,7 +56,7 @@ const VERBS = {
 
 /**
  * True if the object is deleted or renamed together with its table, view, function or sequence. The findings about that
- * one apply then. A sequence that a table needs stays in the database.
+ * object then apply. A sequence that a table needs stays in the database.
  */
 export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);

@@ -197,7 +197,7 @@ export const createsType: Rule = {
   },
 };
 
-/** Returns the labels that each enum gets or loses in the batch. An enum that the batch creates is not among them. */
+/** Returns the labels that each enum gets or loses in the batch. An enum that the batch creates is not included. */
 function changedLabels({ before, after }: PlannedEvent['batch']): { type: string; changes: LabelChanges }[] {
   if (before.objects === after.objects) return [];
   return [...after.objects.values()].flatMap(({ object }) => {
@@ -234,7 +234,7 @@ export const enumLabelInSameTransaction: Rule = {
   title: 'New enum label used in the same change',
   what: 'The change adds a label to a type and uses it, for example as a default, in a constraint or in a view.',
   why: 'PostgreSQL does not allow the use of a new label in the transaction that adds it, unless the transaction also creates the type. It rejects the change.',
-  safer: 'Add the label in a change of its own first.',
+  safer: 'First add the label in a separate change.',
   example: { unsafe: 'a label that is added to `mood`, and a field with this label as its default, in one snapshot' },
   event({ event, batch, found }) {
     const used = found || event.type === 'field.deleted' ? undefined : findNewLabel(batch, JSON.stringify(event.data));
@@ -272,7 +272,7 @@ export const dropsType: Rule = {
   level: 'note',
   title: 'Type is dropped',
   what: 'The change drops a type that no managed table uses.',
-  why: 'Functions whose body is text, and programs, can still use the type. They fail then. PostgreSQL rejects the change while an unmanaged table uses the type.',
+  why: 'Programs, and functions whose body is a string, can still use the type. They then fail. PostgreSQL rejects the change while an unmanaged table uses the type.',
   safer: 'First change the functions and programs that use it.',
   example: { unsafe: 'DELETE /objects/type/mood' },
   objectEvent({ event: { type, subject }, batch, found }) {

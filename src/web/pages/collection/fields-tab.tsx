@@ -83,8 +83,8 @@ interface FieldMenuProps {
 }
 
 /**
- * The menu of a field. Moves change the draft at once, and other actions open a form through `onEdit`. For a removed
- * field, the only action is to keep it.
+ * The menu of a field. Moves change the draft immediately, and other actions open a form through `onEdit`. For a
+ * removed field, the only action is to keep it.
  * @param props.mark the change by the draft. Without a change, there is nothing to discard
  */
 function FieldMenu({ fields, field: { collection, field }, mark, onEdit }: FieldMenuProps) {

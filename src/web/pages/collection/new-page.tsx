@@ -201,7 +201,7 @@ const INPUTS = FOLDER_SECTIONS.flatMap(({ members }) => members);
 /**
  * The form of a new collection. The common fields follow the key in the order in which they are offered.
  * @param props.group the parent folder. Null for none
- * @param props.taken names that are rejected at once
+ * @param props.taken names that are rejected immediately
  * @param props.onDone called with the name when the collection is in the draft
  */
 function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) {

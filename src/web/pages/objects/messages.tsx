@@ -77,7 +77,7 @@ export const messages = inLanguage(
       comment: 'Comment',
       asSql: 'Edit as SQL',
       usedType:
-        'Columns use this type. You can add values or rename them, in two changes. PostgreSQL cannot move or remove them.',
+        'Columns use this type. You can add values and rename values, but not in the same change. PostgreSQL cannot move or remove them.',
       unusedType: 'No column uses this type. You can change its values in any way.',
     },
   },
@@ -129,7 +129,7 @@ export const messages = inLanguage(
       comment: 'Kommentar',
       asSql: 'Als SQL bearbeiten',
       usedType:
-        'Spalten verwenden diesen Typ. Werte lassen sich hinzufügen oder umbenennen, in zwei Änderungen. PostgreSQL kann sie nicht verschieben oder entfernen.',
+        'Spalten verwenden diesen Typ. Werte lassen sich hinzufügen und umbenennen, aber nicht in derselben Änderung. PostgreSQL kann sie nicht verschieben oder entfernen.',
       unusedType: 'Keine Spalte verwendet diesen Typ. Die Werte lassen sich beliebig ändern.',
     },
   },

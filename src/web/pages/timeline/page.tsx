@@ -363,8 +363,8 @@ const TYPES = [
 const TYPING = 350;
 
 /**
- * Shows the filters. Text applies after a short pause, and dates and choices at once. The address initializes the
- * inputs, again when all filters are cleared.
+ * Shows the filters. Text applies after a short pause, and dates and choices apply immediately. The address initializes
+ * the inputs, again when all filters are cleared.
  * @param props.onChange called with changes. Undefined removes a filter
  */
 function Filters(props: FiltersProps) {

@@ -350,7 +350,7 @@ function useArrangement(layout: PlacedGraph, view: DiagramView | null): Arrangem
   };
 }
 
-/** Shows an arrangement at once, and sends the last one to the service. */
+/** Shows an arrangement immediately, and sends only the newest arrangement to the service. */
 function useSaving() {
   const client = useQueryClient();
   const { mutate, error } = useMutation({

@@ -52,7 +52,7 @@ function findRoomBelow(boxes: readonly Box[], { width, height }: Table, { x, y }
   return { x: box.x, y: box.y };
 }
 
-/** Returns a position beside a related table. If there is none, a position below everything. */
+/** Returns a position next to a related table. If there is none, a position below everything. */
 function anchorOf(table: Table, { links, tables }: Graph, places: ReadonlyMap<string, Point>): Point {
   const widths = new Map(tables.map(({ name, width }) => [name, width]));
   for (const { from, to } of links) {
