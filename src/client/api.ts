@@ -342,7 +342,10 @@ export interface Schemas {
     /** When the statistics were collected. */ analyzed_at: string | null;
     indexes: ({ name: string; /** Null: another session has locked the table. */ definition: string | null; bytes: number | null; /** Number of uses since the statistics were last reset. */ scans: number | null; primary: boolean; unique: boolean; /** True if it is complete and PostgreSQL uses it. */ valid: boolean })[];
     constraints: ({ name: string; kind: 'primary key' | 'unique' | 'foreign key' | 'check' | 'exclusion' | 'not null' | 'trigger'; /** Null: another session has locked the table. */ definition: string | null; /** False: rows that existed before it were not checked. */ valid: boolean })[];
-    /** Objects that depend on it and that no snapshot contains. */ dependents: ({ /** `view`, `function`, `trigger`, `policy`, `foreign key` of an unmanaged table …. */ kind: string; name: string; /** `text`: a function whose body contains the name. */ by: 'catalog' | 'text' })[] };
+    /** Objects that depend on it and that no snapshot contains. */ dependents: (Schemas['Dependent'])[] };
+  Dependent: { /** `view`, `function`, `trigger`, `policy`, `foreign key` of an unmanaged table …. */ kind: string;
+    name: string;
+    /** `text`: a function whose body contains the name. */ by: 'catalog' | 'text' };
   Diagram: { /** How much of each table the view shows. */ depth: 'names' | 'keys' | 'columns';
     /** The folder that the view is limited to. Null: none. */ folder: string | null;
     /** The top left corner of each table, in pixels. */ places: ({ collection: string; x: number; y: number })[] };
@@ -1080,7 +1083,7 @@ export interface Operations {
     online: { status: 202; headers: Headers; body: { data: Schemas['ChangeRequest'] } };
   }>;
   /** List objects. */ listObjects: Operation<{
-    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined; /** Only objects of this kind. */ kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | 'type' | undefined; /** Only objects with this name. Functions with different argument types can share a name. */ name?: string | undefined; /** Only objects that use this collection. */ collection?: string | undefined };
+    query: { /** Number of items to skip. */ offset?: number | undefined; /** Maximum number of items. */ limit?: number | undefined; /** Counts in the response: `total_count`, `filter_count`, both, or `*`. */ meta?: ('total_count' | 'filter_count')[] | undefined; /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined; /** Only objects of this kind. */ kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | 'type' | undefined; /** Only objects with this name. Functions with different argument types can share a name. */ name?: string | undefined; /** Only objects of this PostgreSQL schema. */ schema?: string | undefined; /** Only objects that use this collection. */ collection?: string | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: (Schemas['Object'])[]; meta?: { total_count?: number; filter_count?: number } } };
   }>;
@@ -1089,6 +1092,11 @@ export interface Operations {
     query: { /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
     answer: { status: 200; headers: Headers; body: { data: Schemas['Object'] } };
+  }>;
+  /** List what depends on an object in PostgreSQL: views, functions, columns, triggers. */ listDependents: Operation<{
+    params: { /** The name of a collection. */ kind: string; /** The name of a collection. */ id: string };
+    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
+    answer: { status: 200; headers: Headers; body: { data: (Schemas['Dependent'])[] } };
   }>;
   /** Create an object. */ createObject: Operation<{
     query: { /** The top-level members to return. `*`: all. */ fields?: ('kind' | 'id' | 'definition' | 'comment' | 'indexes' | 'enabled')[] | undefined; /** Executes the change, rolls it back and returns the plan. */ dry_run?: boolean | undefined; /** Returns the plan without executing anything. No table is locked or read, and PostgreSQL does not check the statements. */ explain?: boolean | undefined; /** Executes slow steps first, while the tables stay in use. Returns 202 and a change request. A change that does not benefit from this is applied directly. */ online?: boolean | undefined };
@@ -1561,7 +1569,13 @@ export interface Operations {
     params: { /** The name of a collection. */ id: string };
     query: { after?: string | undefined; /** Maximum number of items. */ limit?: number | undefined };
     headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
-    answer: { status: 200; headers: Headers; body: { data: (Schemas['CollectionEvent'])[]; meta: { next: number | null; /** All collections that ever had the name. */ lives: (Schemas['CollectionLife'])[] } } };
+    answer: { status: 200; headers: Headers; body: { data: (Schemas['CollectionEvent'])[]; meta: { next: number | null; /** All collections or objects that ever had the name. */ lives: (Schemas['CollectionLife'])[] } } };
+  }>;
+  /** Retrieve the history of a view, a function or another object under all its names, even if it was deleted: its events with their changes. */ getObjectHistory: Operation<{
+    params: { /** The name of a collection. */ kind: string; /** The name of a collection. */ id: string };
+    query: { after?: string | undefined; /** Maximum number of items. */ limit?: number | undefined };
+    headers: Pick<RequestHeaders, 'X-Log-Position-At-Least'>;
+    answer: { status: 200; headers: Headers; body: { data: (Schemas['CollectionEvent'])[]; meta: { next: number | null; /** All collections or objects that ever had the name. */ lives: (Schemas['CollectionLife'])[] } } };
   }>;
   /** Retrieve the schema at a point in time. */ getPastSnapshot: Operation<{
     query: { /** A position of the log, an ISO 8601 time with its time zone, a day, or `now`. */ at?: string | undefined; export?: 'csv' | 'csv_utf8' | 'json' | 'xml' | 'yaml' | 'sql' | undefined };
@@ -1664,6 +1678,7 @@ export const OPERATIONS = {
   deleteRelation: { method: 'DELETE', path: '/relations/:collection/:field', repeat: 'key', answers: [] },
   listObjects: { method: 'GET', path: '/objects', repeat: 'safe', answers: [] },
   getObject: { method: 'GET', path: '/objects/:kind/:id', repeat: 'safe', answers: [] },
+  listDependents: { method: 'GET', path: '/objects/:kind/:id/dependents', repeat: 'safe', answers: [] },
   createObject: { method: 'POST', path: '/objects', repeat: 'key', answers: [] },
   updateObject: { method: 'PATCH', path: '/objects/:kind/:id', repeat: 'key', answers: [] },
   renameObject: { method: 'POST', path: '/objects/:kind/:id/rename', repeat: 'key', answers: [] },
@@ -1754,6 +1769,7 @@ export const OPERATIONS = {
   listBatches: { method: 'GET', path: '/history/batches', repeat: 'safe', answers: [] },
   listBatchChanges: { method: 'GET', path: '/history/changes', repeat: 'safe', answers: [] },
   getCollectionHistory: { method: 'GET', path: '/history/collections/:id', repeat: 'safe', answers: [] },
+  getObjectHistory: { method: 'GET', path: '/history/objects/:kind/:id', repeat: 'safe', answers: [] },
   getPastSnapshot: { method: 'GET', path: '/history/snapshot', repeat: 'safe', answers: [] },
   diffMoments: { method: 'GET', path: '/history/diff', repeat: 'safe', answers: [] },
   getPastDocuments: { method: 'GET', path: '/history/schema', repeat: 'safe', answers: [] },

@@ -77,11 +77,33 @@ const ENDS_AND_FIELDS = `SELECT ${COLUMNS},
    AND collection = ANY ($1)
  ORDER BY position`;
 
+/** Columns of events of objects other than tables, with their ids as names. */
+const OBJECT_COLUMNS = `position, pg_catalog.replace(type, 'object.', 'collection.') AS type, subject ->> 'id'::text AS collection, NULL AS field, data ->> 'to'::text AS "to", NULL AS restored, occurred_at`;
+const OF_KIND = `subject IS NOT NULL AND subject ->> 'kind'::text = $1`;
+const OBJECT_RENAMES = `SELECT ${OBJECT_COLUMNS} FROM ${own.events} WHERE ${OF_KIND} AND type = 'object.renamed' ORDER BY position`;
+const OBJECT_ENDS = `SELECT ${OBJECT_COLUMNS} FROM ${own.events}
+ WHERE ${OF_KIND} AND subject ->> 'id'::text = ANY ($2) AND type IN ('object.created', 'object.deleted') ORDER BY position`;
+
 /** Returns every life in which a collection had the name, in the order of creation. */
 export async function readLifetimes(db: Queryable, name: string): Promise<ObjectLifetime[]> {
   const changes = await readNameChanges(db);
   const { lives } = await readLives(db, findConnected([name], changes.links), changes);
   return [...lives.values()].filter(({ names }) => names.some((each) => each.name === name));
+}
+
+/**
+ * Returns every life in which a view, a function or another object of the kind had the id, in the order of creation. No
+ * event restores such an object, so a deletion always ends its life.
+ */
+export async function readObjectLifetimes(
+  db: Queryable,
+  { kind, id }: { kind: string; id: string },
+): Promise<ObjectLifetime[]> {
+  const { rows: renames } = await db.query<Row>(OBJECT_RENAMES, [kind]);
+  const ids = findConnected([id], renames.map(linkOf));
+  const { rows } = await db.query<Row>(OBJECT_ENDS, [kind, [...ids]]);
+  const { lives } = collectLives([...renames, ...rows].sort((a, b) => a.position - b.position));
+  return [...lives.values()].filter(({ names }) => names.some(({ name }) => name === id));
 }
 
 /**

@@ -125,6 +125,86 @@ describe('requests about views and functions', () => {
       expect(await restored('--backup', file)).to.deep.equal(expected);
     });
   });
+
+  it('show what depends on an object, managed or not', async () => {
+    await api.ok('POST', '/objects', view);
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW first AS SELECT id FROM titles' });
+    await api.ok('POST', '/objects', FUNCTION);
+    await api.ok('POST', '/objects', { kind: 'type', definition: "CREATE TYPE mood AS ENUM ('happy', 'sad')" });
+    await api.ok('POST', '/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE numbers' });
+    await api.sql(`CREATE VIEW by_hand AS SELECT title FROM titles;
+      CREATE FUNCTION mentions() RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT title FROM titles LIMIT 1); END';
+      CREATE TABLE moods (now mood, before mood[], number integer DEFAULT nextval('numbers'))`);
+    const dependents = async (path: string) =>
+      (await api.ok<{ data: object[] }>('GET', `/objects/${path}/dependents`)).data.map((each) =>
+        Object.values(each).join(' '),
+      );
+    expect(await dependents('view/titles')).to.deep.equal([
+      'function public.long_titles(integer) catalog',
+      'view public.by_hand catalog',
+      'view public.first catalog',
+      'function public.mentions text',
+    ]);
+    expect(await dependents('type/mood')).to.deep.equal([
+      'table column public.moods.before catalog',
+      'table column public.moods.now catalog',
+    ]);
+    expect(await dependents('sequence/numbers')).to.deep.equal(['default value for public.moods.number catalog']);
+    expect(await dependents(`function/${encodeURIComponent('long_titles(integer)')}`)).to.deep.equal([]);
+    const missing = await api.client('/objects/view/nothing/dependents');
+    expect([missing.status, ...missing.codes]).to.deep.equal([404, 'NOT_FOUND']);
+  });
+
+  it('show the history of an object under all its names, in pages', async () => {
+    const path = '/objects/view';
+    await api.ok('POST', '/objects', view);
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW others AS SELECT id FROM articles' });
+    await api.ok('PATCH', `${path}/titles`, { comment: 'Long articles' });
+    await api.ok('POST', `${path}/titles/rename`, { to: 'headings' });
+    // Another view gets the former name.
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW titles AS SELECT title FROM articles' });
+    await api.ok('PATCH', `${path}/headings`, { definition: TITLES.replace('titles', 'headings').replace('10', '20') });
+    await api.ok('DELETE', `${path}/headings`);
+    interface Page {
+      data: { type: string; subject: { id: string }; diff: { objects: { id: string; diff: object[] }[] } }[];
+      meta: { next: number | null; lives: { names: { name: string }[] }[] };
+    }
+    const read = (id: string, query = '') => api.ok<Page>('GET', `/history/objects/view/${id}${query}`);
+    const { data, meta } = await read('headings');
+    expect(data.map(({ type, subject }) => `${type} ${subject.id}`)).to.deep.equal([
+      'object.created titles',
+      'object.updated titles',
+      'object.renamed titles',
+      'object.updated headings',
+      'object.deleted headings',
+    ]);
+    expect(data.map(({ diff }) => diff.objects.map(({ id }) => id))).to.deep.equal([
+      ['titles'],
+      ['titles'],
+      ['headings'],
+      ['headings'],
+      ['headings'],
+    ]);
+    expect(meta.lives.map(({ names }) => names.map(({ name }) => name))).to.deep.equal([['titles', 'headings']]);
+    expect((await read('titles')).data).to.have.length(6);
+    const pages = [];
+    for (let after: number | null = 0; after !== null;) {
+      const page: Page = await read('headings', `?limit=2&after=${after}`);
+      pages.push(...page.data);
+      after = page.meta.next;
+    }
+    expect(pages).to.deep.equal(data);
+    const missing = await api.client('/history/objects/view/nothing');
+    expect([missing.status, ...missing.codes]).to.deep.equal([404, 'NOT_FOUND']);
+  });
+
+  it('list only the objects of a PostgreSQL schema', async () => {
+    await api.ok('POST', '/objects', view);
+    const idsIn = async (schema: string) =>
+      (await api.ok<{ data: { id: string }[] }>('GET', `/objects?schema=${schema}`)).data.map(({ id }) => id);
+    expect(await idsIn('public')).to.deep.equal(['titles']);
+    expect(await idsIn('billing')).to.deep.equal([]);
+  });
 });
 
 describe('a diff with definitions that are spelled differently', () => {

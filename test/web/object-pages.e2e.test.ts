@@ -34,6 +34,41 @@ describe('the objects page of the admin app', () => {
     await expectAccessibleInEachLook(page);
   });
 
+  it('shows the syntax, the dependents and the history of an object, with its definitions by line', async () => {
+    const definition = 'CREATE VIEW lengths AS\nSELECT length(title)\nFROM articles';
+    await app.api.ok('POST', '/objects', { kind: 'view', definition });
+    const changed = definition.replace('length(title)', 'length(title) AS characters');
+    await app.api.ok('DELETE', '/objects/view/lengths');
+    await app.api.ok('POST', '/objects', { kind: 'view', definition: changed });
+    await app.api.ok('POST', '/objects/view/lengths/rename', { to: 'title_lengths' });
+    const longer = changed.replace('lengths', 'title_lengths').replace('FROM', "|| ' characters' AS text\nFROM");
+    await app.api.ok('PATCH', '/objects/view/title_lengths', {
+      definition: longer.replace(' AS characters', '::text'),
+    });
+    await app.api.sql('CREATE VIEW by_hand AS SELECT * FROM title_lengths');
+    const page = await app.visit({ path: '/objects?kind=view&id=title_lengths' });
+    const shown = page.getByRole('region', { name: 'title_lengths', exact: true });
+    const syntax = shown.getByLabel('Definition of title_lengths');
+    await syntax.locator('.hljs-keyword').getByText('SELECT', { exact: true }).waitFor();
+    await shown.getByRole('heading', { name: 'Dependent objects' }).waitFor();
+    await shown.getByText('public.by_hand').waitFor();
+    await shown.getByRole('heading', { name: 'History' }).waitFor();
+    const events = shown
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('link', { name: 'Show the whole change' }) });
+    await events.nth(2).waitFor();
+    await expectCount(events, 3);
+    await events.first().getByText("+ || ' characters' AS text").waitFor();
+    await events.nth(1).getByText('lengths', { exact: true }).first().waitFor();
+    await expectAccessibleInEachLook(page);
+
+    const reader = await app.visit({ as: await app.user('reader'), path: '/objects?kind=view&id=title_lengths' });
+    await reader.getByLabel('Definition of title_lengths').waitFor();
+    await expectCount(reader.getByRole('heading', { name: 'History' }), 0);
+    await app.api.sql('DROP VIEW by_hand');
+    await app.api.ok('DELETE', '/objects/view/title_lengths');
+  });
+
   it('creates, edits and deletes an object with a reason, and shows errors at the definition', async () => {
     app.mayComplain(/status of 40[09]/);
     const page = await app.visit({ path: '/objects' });
@@ -55,7 +90,7 @@ describe('the objects page of the admin app', () => {
     const edit = page.getByRole('form', { name: 'Edit short' });
     await edit.getByLabel('Comment').fill('The start page');
     await edit.getByRole('button', { name: 'Save' }).click();
-    await shown.getByText('The start page').waitFor();
+    await shown.getByText('The start page').first().waitFor();
 
     // Another view uses titles.
     await page.getByRole('link', { name: 'titles' }).click();

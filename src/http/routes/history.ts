@@ -1,7 +1,7 @@
 import { noQuery, cursor, pageSize, position, type Cursor, requireInLog } from '../request/query.js';
 import { z } from 'zod';
 import { type Texts, withCommas } from '../../kernel/bytes.js';
-import type { CollectionEvent, ChangedBatch } from '../../reads/history/changes.js';
+import type { CollectionEvent, CollectionHistory, ChangedBatch } from '../../reads/history/changes.js';
 import type { EventText } from '../../log/read.js';
 import { ACKNOWLEDGE } from '../../pipeline/acknowledge.js';
 import { type Answer, jsonAnswer, streamAnswer, textAnswer, JSON_TYPE, jsonTextsAnswer } from '../answer/answer.js';
@@ -40,6 +40,7 @@ import type { Request } from 'express';
 import { allows } from '../../features/accounts/caller.js';
 import { CHANGE } from '../../schema/change-requests/model.js';
 import type { StoredEvent } from '../../schema/model/events.js';
+import { type ObjectName, objectLabel } from '../../schema/model/objects.js';
 import { authorize } from '../serve.js';
 
 const eventsQuery = z.strictObject({
@@ -61,6 +62,7 @@ export function historyRoutes(deps: HttpDeps): Route[] {
     eventRoute(deps),
     ...historyBatchRoutes(deps),
     collectionHistoryRoute(deps),
+    objectHistoryRoute(deps),
     ...historySchemaRoutes(deps),
     verifyRoute(deps),
     acknowledgeRoute(deps),
@@ -140,12 +142,35 @@ function collectionHistoryRoute({ history }: HttpDeps): Route {
       const collectionEvents = await history.collection({ collection: id, after, limit });
       if (collectionEvents === undefined)
         throw refused('NOT_FOUND', `Collection ${JSON.stringify(id)} has never existed.`);
-      const { events, lives } = collectionEvents;
-      const page = events.slice(0, limit);
-      const next = events.length > limit ? (page.at(-1)?.position ?? null) : null;
-      return jsonTextsAnswer(pageTexts(withDiffs(page), { next, lives }));
+      return livesAnswer(collectionEvents, limit);
     },
   });
+}
+
+function objectHistoryRoute({ history }: HttpDeps): Route {
+  return route({
+    method: 'get',
+    path: '/history/objects/:kind/:id',
+    operationId: 'getObjectHistory',
+    summary:
+      'Retrieve the history of a view, a function or another object under all its names, even if it was deleted: its events with their changes',
+    access: 'auditor',
+    query: collectionHistoryQuery,
+    answers: { 200: collectionHistory },
+    async handle({ params: { kind = '', id = '' }, query: { after: location, limit } }) {
+      const after = (await positionOf(location, history)) ?? 0;
+      const objectEvents = await history.object({ object: { kind, id }, after, limit });
+      if (objectEvents === undefined)
+        throw refused('NOT_FOUND', `No ${objectLabel({ kind, id } as ObjectName)} has ever existed.`);
+      return livesAnswer(objectEvents, limit);
+    },
+  });
+}
+
+function livesAnswer({ events, lives }: CollectionHistory, limit: number): Promise<Answer> {
+  const page = events.slice(0, limit);
+  const next = events.length > limit ? (page.at(-1)?.position ?? null) : null;
+  return jsonTextsAnswer(pageTexts(withDiffs(page), { next, lives }));
 }
 
 function verifyRoute({ history }: HttpDeps): Route {

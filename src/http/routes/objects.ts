@@ -9,14 +9,16 @@ import { existingObject } from '../../schema/operations/objects.js';
 import { orderObjectMembers } from '../../schema/snapshot/documents.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import * as taken from '../../schema/normal-form/shapes.js';
-import { unwrap } from '../answer/answer.js';
+import { readObjectDependents } from '../../projector/catalog/table-facts.js';
+import { largeJsonAnswer, unwrap } from '../answer/answer.js';
 import { schemaChangeQuery } from '../change/change.js';
 import { changeRoute } from '../change/routes.js';
 import type { HttpDeps } from '../deps.js';
 import { documentRoute, listQueryOf, listRoute, membersOf } from '../documents/list.js';
 import { data, page } from '../openapi/answers/envelopes.js';
 import * as shown from '../openapi/answers/schema.js';
-import { type Call, jsonBody, type Route } from '../route.js';
+import { noQuery } from '../request/query.js';
+import { type Call, jsonBody, type Route, route } from '../route.js';
 
 const ALL = '/objects';
 const ONE = '/objects/:kind/:id';
@@ -29,6 +31,7 @@ const listQuery = listQueryOf(MEMBERS).extend({
     .string()
     .optional()
     .describe('Only objects with this name. Functions with different argument types can share a name'),
+  schema: z.string().optional().describe('Only objects of this PostgreSQL schema'),
   collection: z.string().optional().describe('Only objects that use this collection'),
 });
 const oneQuery = z.strictObject({ fields: membersOf(MEMBERS).optional() });
@@ -47,16 +50,20 @@ function usesTable(object: SchemaObject, table: TableLocation, schema: string): 
   return parsed.relations.some((each) => each.name === table.name && (each.schema ?? schema) === table.schema);
 }
 
-const isListed = (object: SchemaObject, { kind, name }: ListQuery): boolean =>
-  (kind === undefined || object.kind === kind) &&
-  (name === undefined || object.id === name || objectNameParts(object).name === name);
+/** @param usual the default schema */
+function isListed(object: SchemaObject, { kind, name, schema }: ListQuery, usual: string): boolean {
+  if (kind !== undefined && object.kind !== kind) return false;
+  const parts = objectNameParts(object);
+  if (schema !== undefined && (parts.schema ?? usual) !== schema) return false;
+  return name === undefined || object.id === name || parts.name === name;
+}
 
 /** @param schema the default schema */
 function* textsOf(state: State, query: ListQuery, schema: string): Generator<string, void, void> {
   const { collection } = query;
   const table = collection === undefined ? undefined : locateTable(state, collection, schema);
   for (const object of objectsInOrder(state)) {
-    const isShown = isListed(object, query) && (table === undefined || usesTable(object, table, schema));
+    const isShown = isListed(object, query, schema) && (table === undefined || usesTable(object, table, schema));
     yield isShown ? JSON.stringify(orderObjectMembers(object)) : '';
   }
 }
@@ -73,6 +80,7 @@ const OBJECT_ANSWER = { 200: data(shown.object) };
 
 /** Readers may use the routes that read. Changes are for admins. */
 export function objectRoutes(deps: HttpDeps): Route[] {
+  const { store, pool, config } = deps;
   return [
     listRoute(deps, {
       path: ALL,
@@ -81,8 +89,9 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       summary: 'List objects',
       query: listQuery,
       answers: { 200: page(shown.object) },
-      key: ({ query: { kind, name, collection } }) => `objects ${JSON.stringify([kind, name, collection])}`,
-      texts: (state, { query }) => textsOf(state, query, deps.config.schema),
+      key: ({ query: { kind, name, schema, collection } }) =>
+        `objects ${JSON.stringify([kind, name, schema, collection])}`,
+      texts: (state, { query }) => textsOf(state, query, config.schema),
     }),
     documentRoute(deps, {
       path: ONE,
@@ -93,6 +102,20 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       answers: OBJECT_ANSWER,
       key: (call) => `object ${JSON.stringify(nameOf(call))}`,
       text: (state, call) => textOf(state, nameOf(call)),
+    }),
+    route({
+      method: 'get',
+      path: `${ONE}/dependents`,
+      operationId: 'listDependents',
+      summary: 'List what depends on an object in PostgreSQL: views, functions, columns, triggers',
+      access: 'auditor',
+      action: 'read',
+      query: noQuery,
+      answers: { 200: data(z.array(shown.dependent)) },
+      async handle(call) {
+        const object = unwrap(existingObject(await store.atHead(call.head), nameOf(call) as ObjectName));
+        return largeJsonAnswer({ data: await readObjectDependents(pool, object, config.schema) });
+      },
     }),
     changeRoute(deps, {
       method: 'post',

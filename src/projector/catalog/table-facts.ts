@@ -2,6 +2,9 @@ import type pg from 'pg';
 import type { Queryable } from '../../postgres/pool.js';
 import type { TableLocation } from '../../schema/model/state.js';
 import { PREPARED_NAME } from '../online/copy.js';
+import { KINDS, type ObjectName, isRoutine } from '../../schema/model/objects.js';
+import { objectNameParts, toLocalObject } from '../../schema/model/object-ids.js';
+import { type CatalogRows, OBJECT_CATALOGS, type ObjectCatalog } from '../ddl/object-catalogs.js';
 import { IS_RULE } from '../ddl/object-sql.js';
 import { type Sql, ident, integer, join, literal, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { partsOf } from '../ddl/table-locks.js';
@@ -117,23 +120,14 @@ interface TableConstraint {
 }
 
 interface Dependent {
-  kind:
-    | 'view'
-    | 'materialized view'
-    | 'function'
-    | 'trigger'
-    | 'policy'
-    | 'rule'
-    | 'foreign key'
-    | 'partition'
-    | 'child'
-    | 'publication';
+  /** `view`, `function`, `foreign key`, `partition` and so on. */
+  kind: string;
   name: string;
   /** `text`: a function body mentions the name, perhaps by coincidence. PostgreSQL records no dependency. */
   by: 'catalog' | 'text';
 }
 
-const KINDS = sql`CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique' WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check'
+const CONSTRAINT_KIND = sql`CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique' WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check'
   WHEN 'x' THEN 'exclusion' WHEN 'n' THEN 'not null' ELSE 'trigger' END`;
 
 /**
@@ -188,7 +182,7 @@ SELECT (SELECT pg_catalog.sum(rows)::float8 FROM parts) AS rows,
             'scans', CASE c.relkind WHEN 'i' THEN pg_catalog.pg_stat_get_numscans(c.oid) END,
             'primary', i.indisprimary, 'unique', i.indisunique, 'valid', i.indisvalid) ORDER BY i.indisprimary DESC, c.relname), '[]')
      FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = the.oid) AS indexes,
-  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', k.conname, 'kind', ${KINDS}, 'definition', ${constraintDefinition},
+  (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('name', k.conname, 'kind', ${CONSTRAINT_KIND}, 'definition', ${constraintDefinition},
             'valid', k.convalidated) ORDER BY k.contype = 'n', k.conname), '[]')
      FROM pg_catalog.pg_constraint k WHERE k.conrelid = the.oid) AS constraints
 FROM the`;
@@ -287,11 +281,61 @@ export async function readDatabaseTable(
     managed.map((each) => each.schema),
     managed.map((each) => each.name),
   ]);
-  const functions = new Set(dependents.rows.filter(({ kind }) => kind === 'function').map(({ name }) => name));
-  const mentioned = (await findMentioningFunctions(db, [table]))
-    .filter(({ name }) => !functions.has(name))
-    .map(({ name }): Dependent => ({ kind: 'function', name, by: 'text' }));
-  return { ...facts, dependents: [...dependents.rows, ...mentioned] };
+  return { ...facts, dependents: [...dependents.rows, ...(await mentioningFunctions(db, table, dependents.rows))] };
+}
+
+/**
+ * Returns the functions that contain the name and are not among the known dependents.
+ * @param others names of functions to leave out
+ */
+async function mentioningFunctions(
+  db: Queryable,
+  name: string,
+  known: readonly Dependent[],
+  others: readonly string[] = [],
+): Promise<Dependent[]> {
+  const isKnown = new Set([...others, ...known.map((each) => each.name.replace(/\(.*/s, ''))]);
+  const functions = await findMentioningFunctions(db, [name]);
+  return functions
+    .filter((each) => !isKnown.has(each.name))
+    .map((each): Dependent => ({ kind: 'function', name: each.name, by: 'text' }));
+}
+
+/** SQL for the class and the oid in pg_depend of an object. Nothing can depend on objects of the other catalogs. */
+const ADDRESSES: Partial<Record<ObjectCatalog, Sql>> = {
+  pg_class: sql`('pg_catalog.pg_class'::regclass::oid, c.oid), ('pg_catalog.pg_type'::regclass::oid, c.reltype)`,
+  pg_proc: sql`('pg_catalog.pg_proc'::regclass::oid, p.oid)`,
+  pg_sequence: sql`('pg_catalog.pg_class'::regclass::oid, c.oid)`,
+  pg_type: sql`('pg_catalog.pg_type'::regclass::oid, t.oid), ('pg_catalog.pg_type'::regclass::oid, t.typarray)`,
+};
+
+/** A view is what depends on an object, not its rule that contains the query. */
+const dependentsOfObject = ({ from, where, id }: CatalogRows, addresses: Sql): Sql => sql`
+WITH the AS (SELECT address.class, address.oid FROM ${from} CROSS JOIN LATERAL (VALUES ${addresses}) AS address (class, oid)
+              WHERE ${where} AND n.nspname = $1 AND ${id} = $2),
+found AS (SELECT DISTINCT CASE WHEN r.oid IS NULL THEN d.classid ELSE 'pg_catalog.pg_class'::regclass::oid END AS class,
+                 coalesce(r.ev_class, d.objid) AS oid, CASE WHEN r.oid IS NULL THEN d.objsubid ELSE 0 END AS part
+            FROM the JOIN pg_catalog.pg_depend d ON d.refclassid = the.class AND d.refobjid = the.oid AND d.deptype IN ('n', 'a')
+            LEFT JOIN pg_catalog.pg_rewrite r ON d.classid = 'pg_catalog.pg_rewrite'::regclass::oid AND r.oid = d.objid AND NOT ${IS_RULE})
+SELECT o.type AS kind, o.identity AS name, 'catalog' AS by
+  FROM found CROSS JOIN LATERAL pg_catalog.pg_identify_object(found.class, found.oid, found.part) o
+ WHERE (found.class, found.oid) NOT IN (SELECT the.class, the.oid FROM the) ORDER BY 1, 2 LIMIT 200`;
+
+/** Lists at most 200 dependents of an object, managed or not, and 50 functions found by text. */
+export async function readObjectDependents(
+  db: Queryable,
+  object: ObjectName,
+  /** The default schema. */
+  usual: string,
+): Promise<Dependent[]> {
+  const { catalog } = KINDS[object.kind];
+  const addresses = ADDRESSES[catalog];
+  if (addresses === undefined) return [];
+  const { name, schema = usual } = objectNameParts(object);
+  const query = dependentsOfObject(OBJECT_CATALOGS[catalog], addresses);
+  const { rows } = await db.query<Dependent>(query, [schema, toLocalObject(object).id]);
+  const own = isRoutine(object) ? [`${schema}.${name}`] : [];
+  return [...rows, ...(await mentioningFunctions(db, name, rows, own))];
 }
 
 type Facts = Omit<DatabaseTable, 'dependents'>;

@@ -30,7 +30,7 @@ import { HAS_TABLE_OPTIONS, TABLE_OPTIONS_TAIL } from './table-options.js';
 
 export type ObjectCatalog = (typeof KINDS)[ObjectKind]['catalog'];
 
-interface CatalogRows {
+export interface CatalogRows {
   /** The tables in FROM, with the namespace `n` of the object. */
   from: Sql;
   /** The condition that a row is an object. */

@@ -32,7 +32,7 @@ import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';
 import { evolve } from '../../schema/fold/evolve.js';
 import { type SchemaChange, applyRenameWithin } from '../../schema/fold/rename-events.js';
 import { readEvent, type RawEvent } from '../../schema/fold/upcasting.js';
-import { type ObjectLifetime, readLifetimes, spansIn, withinSpans } from '../../log/lifetimes.js';
+import { type ObjectLifetime, readLifetimes, readObjectLifetimes, spansIn, withinSpans } from '../../log/lifetimes.js';
 import { isRename } from '../../schema/model/events.js';
 
 /* Pairs the documents of two states by identity, so that a rename appears as a change. */
@@ -327,6 +327,47 @@ export async function readCollectionHistory(
     const before = state;
     state = evolveWithin(before, placed);
     events.push({ ...event, diff: await runYielding(diffStates(before, state, collectionsTouchedBy(placed)), slice) });
+  }
+  return { events, lives };
+}
+
+export interface ObjectHistoryOptions extends Omit<CollectionHistoryOptions, 'collection'> {
+  object: { kind: string; id: string };
+}
+
+/** Number of events of an object that are in memory at once. A definition may have megabytes. */
+const OBJECT_EVENTS = 50;
+
+/**
+ * Reads the history of a view, a function or another object. It is folded from its own events, which are few.
+ * @returns undefined if no object ever had the id
+ */
+export async function readObjectHistory(
+  db: Queryable,
+  { object, after, limit }: ObjectHistoryOptions,
+): Promise<CollectionHistory | undefined> {
+  const lives = await readObjectLifetimes(db, object);
+  if (lives.length === 0) return undefined;
+  const events: CollectionEvent[] = [];
+  const slice = createTimeSlice();
+  let state = initialState();
+  for (let last: number | undefined = 0; last !== undefined;) {
+    const values: unknown[] = [last, object.kind];
+    const spans = lives.flatMap(spansIn).map(({ collection: id, from, to }) => {
+      const [at, first, end] = [values.push(id), values.push(from), values.push(to)];
+      return `(e.subject ->> 'id'::text = $${at} AND e.position BETWEEN $${first} AND coalesce($${end}, ${Number.MAX_SAFE_INTEGER}))`;
+    });
+    const where = `e.position > $1 AND e.subject IS NOT NULL AND e.subject ->> 'kind'::text = $2 AND (${spans.join(' OR ')})`;
+    const texts: EventText[] = await selectEventTexts(db, { where, values, order: 'asc', limit: OBJECT_EVENTS });
+    for (const event of texts) {
+      if (slice.isOver()) await slice.yield();
+      const before = state;
+      state = evolve(before, readEvent(JSON.parse(event.text) as RawEvent));
+      if (event.position <= after) continue;
+      events.push({ ...event, diff: await runYielding(diffStates(before, state, new Set()), slice) });
+      if (events.length === limit) return { events, lives };
+    }
+    last = texts.length < OBJECT_EVENTS ? undefined : texts.at(-1)?.position;
   }
   return { events, lives };
 }

@@ -30,6 +30,8 @@ import {
   type CollectionHistory,
   type CollectionHistoryOptions,
   readCollectionHistory,
+  readObjectHistory,
+  type ObjectHistoryOptions,
 } from './changes.js';
 import { type Difference, computeDifference, findObstaclesBetween, readTrashEntries } from './difference.js';
 import { type Tail, createTail } from './tail.js';
@@ -47,6 +49,8 @@ export interface History {
   changes(selection: BatchSelection): Promise<ChangedBatches>;
   /** Returns one event more than `limit` if there are more. Undefined if no collection ever had this name. */
   collection(options: CollectionHistoryOptions): Promise<CollectionHistory | undefined>;
+  /** Like `collection`, for a view, a function or another object. */
+  object(options: ObjectHistoryOptions): Promise<CollectionHistory | undefined>;
   /**
    * Returns the last position at or before a point in time, in a log that ends at `head`. Null if the log has no such
    * position.
@@ -109,6 +113,7 @@ export function createHistory(options: HistoryOptions): History {
     batches: (selection) => readBatches(pool, { ...selection, limit: selection.limit + 1 }),
     changes: (selection) => readChanges(pool, travel, selection),
     collection: (options) => readCollectionHistory(pool, travel, { ...options, limit: options.limit + 1 }),
+    object: (options) => readObjectHistory(pool, { ...options, limit: options.limit + 1 }),
     resolve: (moment, head) => resolve(pool, moment, head),
     positionBefore: (time) => findPositionBefore(pool, time),
     at: travel.at,

@@ -1,5 +1,5 @@
 /* Lists of change requests. */
-import { queryOptions } from '@tanstack/react-query';
+import { type UseQueryResult, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import type { OperationName } from '../../client/index.js';
 import { readAnswer } from './send.js';
 import { MOST_LISTED, answerTo, itemsIn, pagedQuery, request, reasonHeader } from './request.js';
@@ -7,7 +7,7 @@ import { SCHEMA } from './queries.js';
 import type { Actor } from '../../schema/model/events.js';
 import type { ChangePlace, ChangeRequest, ChangeSummary } from './types.js';
 import type { Resolution } from '../../schema/merge/model.js';
-import { sendResolutions, type ApplyInput } from './review-queries.js';
+import { changeQuery, sendResolutions, type ApplyInput } from './review-queries.js';
 
 const LISTED = 20;
 
@@ -235,3 +235,29 @@ function endOf({ state, online }: ChangeRequest, mayApply: boolean): ('applied' 
   if (state === 'failed') return [state];
   return state === 'applied' && (online || !mayApply) ? [state] : [];
 }
+
+/* Indexes that are being built online. For admins and auditors. */
+
+/** One step of a change request. */
+export type IndexUnderWay = ChangeRequest['steps'][number] & { request: string };
+
+/**
+ * @param collection limits the result to this collection. Null if it does not exist yet. Undefined for all collections
+ */
+export function useIndexesUnderWay(isAsked: boolean, collection?: string | null): readonly IndexUnderWay[] {
+  const isWanted = isAsked && collection !== null;
+  const { data: changes = [] } = useQuery({ ...openRequestsQuery(collection ?? undefined), enabled: isWanted });
+  // A queued request has no steps yet.
+  const begun = isWanted ? changes.filter(({ state }) => state !== 'queued') : [];
+  const steps = useQueries({ queries: begun.map(({ id }) => changeQuery(id)), combine: indexesOf });
+  return collection === undefined ? steps : steps.filter((step) => step.collection === collection);
+}
+
+const indexesOf = (answers: UseQueryResult<ChangeRequest>[]): IndexUnderWay[] =>
+  answers.flatMap(({ data }) =>
+    data === undefined || !isInWork(data)
+      ? []
+      : data.steps
+          .filter(({ kind, state }) => kind === 'index' && state !== 'done')
+          .map((step) => ({ ...step, request: data.id })),
+  );

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { Operations } from '../../client/api.js';
 import type { Body } from './send.js';
-import { SCHEMA } from './queries.js';
+import { type ObjectName, SCHEMA } from './queries.js';
 import { request, requestAnswer } from './request.js';
 import type {
   Batch,
@@ -143,25 +143,39 @@ export const pastScriptQuery = (at: string) =>
   });
 
 const EVENTS = 500;
-/** Maximum number of pages for one collection. */
+/** Maximum number of pages of one history. */
 const MOST_PAGES = 10;
 
 /** All events of a collection under every name, newest first. */
 export const collectionEventsQuery = (collection: string) =>
   queryOptions({
     queryKey: [SCHEMA, 'life', collection],
-    queryFn: async ({ signal }) => {
-      const events: CollectionEvent[] = [];
-      let after: number | null = 0;
-      for (let page = 0; page < MOST_PAGES && after !== null; page++) {
-        const sent = { params: { id: collection }, query: { after: String(after), limit: EVENTS }, signal };
-        const received: Body<'getCollectionHistory'> = await request('getCollectionHistory', sent);
-        events.push(...received.data);
-        after = received.meta.next;
-      }
-      return events.reverse();
-    },
+    queryFn: ({ signal }) =>
+      readAllEvents((query) => request('getCollectionHistory', { params: { id: collection }, query, signal })),
   });
+
+/** All events of a view, a function or another object under every name, newest first. */
+export const objectEventsQuery = ({ kind, id }: ObjectName) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'life', kind, id],
+    queryFn: ({ signal }) =>
+      readAllEvents((query) => request('getObjectHistory', { params: { kind, id }, query, signal })),
+  });
+
+type EventPage = Body<'getCollectionHistory'>;
+
+async function readAllEvents(
+  read: (query: { after: string; limit: number }) => Promise<EventPage>,
+): Promise<CollectionEvent[]> {
+  const events: CollectionEvent[] = [];
+  let after: number | null = 0;
+  for (let page = 0; page < MOST_PAGES && after !== null; page++) {
+    const received: EventPage = await read({ after: String(after), limit: EVENTS });
+    events.push(...received.data);
+    after = received.meta.next;
+  }
+  return events.reverse();
+}
 
 /** A batch by its id. Null if there is none. */
 export const batchQuery = (id: string) =>

@@ -130,6 +130,13 @@ export const objectsQuery = () =>
     queryFn: async ({ signal }) => (await request('listObjects', { signal })).data,
   });
 
+/** What depends on an object in PostgreSQL, for admins and auditors. */
+export const dependentsQuery = ({ kind, id }: ObjectName) =>
+  queryOptions({
+    queryKey: [SCHEMA, 'dependents', kind, id],
+    queryFn: async ({ signal }) => (await request('listDependents', { params: { kind, id }, signal })).data,
+  });
+
 export interface ObjectInput {
   definition: string;
   /** The comment. Empty for none. */

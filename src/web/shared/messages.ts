@@ -4,6 +4,31 @@ import { inLanguage } from './language.js';
 import { named, sentence } from './name.js';
 import { counted } from './text.js';
 
+/** Kinds of objects in PostgreSQL. A kind without a name here is shown in the words of PostgreSQL. */
+const GERMAN_KINDS: Readonly<Record<string, string>> = {
+  'primary key': 'Primärschlüssel',
+  unique: 'eindeutig',
+  'foreign key': 'Fremdschlüssel',
+  exclusion: 'Exclusion',
+  view: 'View',
+  'materialized view': 'materialisierte View',
+  function: 'Funktion',
+  trigger: 'Trigger',
+  policy: 'Policy',
+  rule: 'Regel',
+  partition: 'Partition',
+  child: 'erbende Tabelle',
+  publication: 'Publikation',
+  procedure: 'Prozedur',
+  aggregate: 'Aggregatfunktion',
+  type: 'Typ',
+  index: 'Index',
+  'table column': 'Spalte',
+  'default value': 'Standardwert',
+  'table constraint': 'Constraint',
+  'domain constraint': 'Constraint',
+};
+
 export const messages = inLanguage(
   {
     applied: {
@@ -19,6 +44,10 @@ export const messages = inLanguage(
         link: 'Copy the link now. It is shown only once.',
       },
       copySecret: { token: 'Copy the token', secret: 'Copy the secret', link: 'Copy the link' },
+    },
+    catalog: {
+      kind: (kind: string): string => kind,
+      mentions: 'its source mentions the name',
     },
     changeRequest: {
       comments: 'Comments',
@@ -183,6 +212,10 @@ export const messages = inLanguage(
         link: 'Den Link jetzt kopieren. Er wird nur einmal angezeigt.',
       },
       copySecret: { token: 'Token kopieren', secret: 'Secret kopieren', link: 'Link kopieren' },
+    },
+    catalog: {
+      kind: (kind) => GERMAN_KINDS[kind] ?? kind,
+      mentions: 'Der Quelltext nennt den Namen',
     },
     changeRequest: {
       comments: 'Kommentare',

@@ -214,5 +214,5 @@ const life = z
 
 export const collectionHistory = z.strictObject({
   data: z.array(lifeEvent),
-  meta: next.extend({ lives: z.array(life).describe('All collections that ever had the name') }),
+  meta: next.extend({ lives: z.array(life).describe('All collections or objects that ever had the name') }),
 });

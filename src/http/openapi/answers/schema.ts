@@ -106,6 +106,14 @@ export const diff = z
 
 const bytes = z.int().min(0);
 
+export const dependent = z
+  .strictObject({
+    kind: text.describe('`view`, `function`, `trigger`, `policy`, `foreign key` of an unmanaged table …'),
+    name: text,
+    by: z.enum(['catalog', 'text']).describe('`text`: a function whose body contains the name'),
+  })
+  .meta({ id: 'Dependent' });
+
 export const databaseTable = z
   .strictObject({
     rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: there are none yet'),
@@ -134,15 +142,7 @@ export const databaseTable = z
         valid: z.boolean().describe('False: rows that existed before it were not checked'),
       }),
     ),
-    dependents: z
-      .array(
-        z.strictObject({
-          kind: text.describe('`view`, `function`, `trigger`, `policy`, `foreign key` of an unmanaged table …'),
-          name: text,
-          by: z.enum(['catalog', 'text']).describe('`text`: a function whose body contains the name'),
-        }),
-      )
-      .describe('Objects that depend on it and that no snapshot contains'),
+    dependents: z.array(dependent).describe('Objects that depend on it and that no snapshot contains'),
   })
   .meta({ id: 'DatabaseTable' });
 

@@ -9,7 +9,7 @@ import { useEffect, useRef, useState } from 'react';
 import moreIcon from 'icon:more_vert';
 import type { Field, ColumnSchema } from '../../../schema/model/model.js';
 import type { MarkedDocument, Mark } from '../../draft/marked-documents.js';
-import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
+import { useIndexesUnderWay } from '../../service/change-queries.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { headName, useDraftedFields, useDraftedRelations, editSchema, useDraft, editDraft } from '../../draft/store.js';
 import { collectionEventsQuery } from '../../service/history-queries.js';

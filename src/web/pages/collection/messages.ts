@@ -3,22 +3,6 @@ import { named } from '../../shared/name.js';
 import { counted } from '../../shared/text.js';
 
 /** The kinds of constraints and dependent objects. */
-const GERMAN_KINDS: Readonly<Record<string, string>> = {
-  'primary key': 'Primärschlüssel',
-  unique: 'eindeutig',
-  'foreign key': 'Fremdschlüssel',
-  exclusion: 'Exclusion',
-  view: 'View',
-  'materialized view': 'materialisierte View',
-  function: 'Funktion',
-  trigger: 'Trigger',
-  policy: 'Policy',
-  rule: 'Regel',
-  partition: 'Partition',
-  child: 'erbende Tabelle',
-  publication: 'Publikation',
-};
-
 export const messages = inLanguage(
   {
     page: {
@@ -123,9 +107,7 @@ export const messages = inLanguage(
       dependents: 'Dependent objects',
       noDependents: 'No relation references this collection, and no view, function or trigger uses its table.',
       relation: 'relation',
-      kind: (kind: string) => kind,
       nested: 'nested collection',
-      mentions: 'its source mentions the name',
       creating: (count: number) => `Creating ${counted(count, 'index', 'indexes')}`,
       waiting: 'waiting',
       beingCreated: 'creating',
@@ -148,11 +130,6 @@ export const messages = inLanguage(
       shown: (count: number) => `${counted(count, 'row')}, in no order.`,
       notShown: (fields: readonly string[]) => `Not shown: ${fields.join(', ')}.`,
       rowsOf: (collection: string) => named`Rows of ${collection}`,
-    },
-    history: {
-      loading: 'Loading the history',
-      none: 'The event log has no changes to this collection.',
-      showWhole: 'Show the whole change',
     },
     create: {
       newCollection: 'New collection',
@@ -296,9 +273,7 @@ export const messages = inLanguage(
       noDependents:
         'Keine Relation verweist auf diese Collection, und weder View noch Funktion noch Trigger verwendet ihre Tabelle.',
       relation: 'Relation',
-      kind: (kind) => GERMAN_KINDS[kind] ?? kind,
       nested: 'enthaltene Collection',
-      mentions: 'Der Quelltext nennt den Namen',
       creating: (count) => `${counted(count, 'Index wird', 'Indizes werden')} erstellt`,
       waiting: 'wartet',
       beingCreated: 'wird erstellt',
@@ -321,11 +296,6 @@ export const messages = inLanguage(
       shown: (count) => `${counted(count, 'Zeile', 'Zeilen')}, ohne Reihenfolge.`,
       notShown: (fields) => `Nicht angezeigt: ${fields.join(', ')}.`,
       rowsOf: (collection) => named`Zeilen von ${collection}`,
-    },
-    history: {
-      loading: 'Verlauf wird geladen',
-      none: 'Das Ereignisprotokoll enthält keine Änderungen an dieser Collection.',
-      showWhole: 'Ganze Änderung anzeigen',
     },
     create: {
       newCollection: 'Neue Collection',

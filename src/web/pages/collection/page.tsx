@@ -1,3 +1,4 @@
+import { SqlBlock } from '../../shared/catalog.js';
 import { Tabs, Title, ActionIcon, Badge, Button, Group, Menu, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, getRouteApi, Link } from '@tanstack/react-router';
@@ -26,7 +27,7 @@ import classes from './page.module.css';
 import { CopyButton } from '../../shared/buttons.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { Glyph, MaterialIcon, inkOf } from '../../shared/glyph.js';
-import { bytesText, visibleSql } from '../../shared/text.js';
+import { bytesText } from '../../shared/text.js';
 import { Name } from '../../shared/name.js';
 import { messages } from './messages.js';
 
@@ -169,9 +170,7 @@ function Facts({ meta, isFolder, isSystem }: { meta: Collection['meta']; isFolde
 function SqlTab({ sql }: { sql: string }) {
   return (
     <div className={classes.copied}>
-      <pre className={classes.sql} tabIndex={0} aria-label="CREATE TABLE">
-        {visibleSql(sql)}
-      </pre>
+      <SqlBlock sql={sql} label="CREATE TABLE" />
       <CopyButton text={sql} label={messages.page.copySql} />
     </div>
   );

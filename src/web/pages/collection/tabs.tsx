@@ -5,7 +5,6 @@ import { Link } from '@tanstack/react-router';
 import addIcon from 'icon:add_link';
 import moreIcon from 'icon:more_vert';
 import type { ReactNode } from 'react';
-import { actorName } from '../../../schema/model/events.js';
 import type { NewRelation } from '../../../schema/model/model.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { discard } from '../../draft/edits.js';
@@ -15,18 +14,18 @@ import { editDraft, useDraftedRelations } from '../../draft/store.js';
 import type { EditName } from '../../editing/edit-names.js';
 import { collectionEventsQuery } from '../../service/history-queries.js';
 import { collectionsQuery, databaseTableQuery, relationsQuery } from '../../service/queries.js';
-import type { DatabaseTable, CollectionEvent } from '../../service/types.js';
-import { ChangeList } from '../../shared/changes/change-list.js';
-import { changesOf, restoredKeys } from '../../shared/changes/sentences.js';
+import type { DatabaseTable } from '../../service/types.js';
+import { EventHistory } from '../../shared/changes/change-list.js';
+import { Dependent, Dependents } from '../../shared/catalog.js';
+import { messages as shared } from '../../shared/messages.js';
 import { Glyph } from '../../shared/glyph.js';
-import { useIndexesUnderWay } from '../../shared/indexes-under-way.js';
+import { useIndexesUnderWay } from '../../service/change-queries.js';
 import { Name } from '../../shared/name.js';
 import { Section } from '../../shared/page.js';
-import { ProblemAlert, LoadingIndicator, QueryResult } from '../../shared/problem-alert.js';
+import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { bytesText, abbreviate, visibleSql } from '../../shared/text.js';
 import { Time } from '../../shared/time.js';
 import { messages } from './messages.js';
-import historyClasses from './history-tab.module.css';
 import classes from './page.module.css';
 import tableClasses from './table-tab.module.css';
 import { locale } from '../../shared/language.js';
@@ -232,7 +231,7 @@ export function TableTab({ collection }: { collection: string }) {
       {(table) => (
         <Stack gap="xl">
           <Figures table={table} />
-          <Dependents collection={collection} dependents={table.dependents} />
+          <TableDependents collection={collection} dependents={table.dependents} />
           <UnderWay collection={collection} />
           <Indexes indexes={table.indexes} />
           <Constraints constraints={table.constraints} />
@@ -269,7 +268,7 @@ interface DependentsProps {
   dependents: DatabaseTable['dependents'];
 }
 
-function Dependents({ collection, dependents }: DependentsProps) {
+function TableDependents({ collection, dependents }: DependentsProps) {
   const { data: relations = [] } = useQuery(relationsQuery());
   const { data: collections = [] } = useQuery(collectionsQuery());
   const from = relations.filter(
@@ -284,7 +283,7 @@ function Dependents({ collection, dependents }: DependentsProps) {
           {messages.table.noDependents}
         </Text>
       )}
-      <ul className={tableClasses.dependents}>
+      <Dependents of={dependents}>
         {from.map(({ collection: many, field }) => (
           <Dependent key={`${many}.${field}`} kind={messages.table.relation}>
             <Link to="/collections/$name" params={{ name: many }} search={{ field }}>
@@ -299,25 +298,8 @@ function Dependents({ collection, dependents }: DependentsProps) {
             </Link>
           </Dependent>
         ))}
-        {dependents.map(({ kind, name, by }) => (
-          <Dependent key={`${kind} ${name}`} kind={messages.table.kind(kind)}>
-            <Code>{name}</Code>
-            {by === 'text' && <span className={classes.quiet}>{` ${messages.table.mentions}`}</span>}
-          </Dependent>
-        ))}
-      </ul>
+      </Dependents>
     </Section>
-  );
-}
-
-function Dependent({ kind, children }: { kind: string; children: ReactNode }) {
-  return (
-    <li>
-      <Badge variant="default" tt="none" fw={500} size="sm" className={tableClasses.kind}>
-        {kind}
-      </Badge>
-      <span>{children}</span>
-    </li>
   );
 }
 
@@ -372,7 +354,7 @@ function Constraints({ constraints }: { constraints: DatabaseTable['constraints'
           key={name}
           name={name}
           definition={definition}
-          flags={[messages.table.kind(kind), !valid && messages.table.notValidated]}
+          flags={[shared.catalog.kind(kind), !valid && messages.table.notValidated]}
           facts={[]}
         />
       ))}
@@ -420,48 +402,5 @@ function Named({ name, definition, flags, facts, more }: NamedProps) {
 
 /** @param props.collection the name at the head */
 export function HistoryTab({ collection }: { collection: string }) {
-  const { data: events, error, refetch } = useQuery(collectionEventsQuery(collection));
-  if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
-  if (events === undefined) return <LoadingIndicator label={messages.history.loading} height="200px" />;
-  if (events.length === 0) return <Text c="dimmed">{messages.history.none}</Text>;
-  return (
-    <ol className={historyClasses.events}>
-      {batched(events).map((batch) => (
-        <li key={batch[0].batch} className={historyClasses.event}>
-          <Head event={batch[0]} />
-          <Stack gap="xs">
-            <ChangeList changes={batch.flatMap((event) => changesOf(event.diff, restoredKeys([event])))} />
-          </Stack>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-/** Groups consecutive events of one batch. */
-function batched(events: readonly CollectionEvent[]): [CollectionEvent, ...CollectionEvent[]][] {
-  const batches: [CollectionEvent, ...CollectionEvent[]][] = [];
-  for (const event of events) {
-    const last = batches.at(-1);
-    if (last?.[0].batch === event.batch) last.push(event);
-    else batches.push([event]);
-  }
-  return batches;
-}
-
-function Head({ event: { batch, actor, occurred_at, reason } }: { event: CollectionEvent }) {
-  return (
-    <div className={historyClasses.head}>
-      <Text component="span" fw={600} size="sm">
-        {actorName(actor)}
-      </Text>
-      <Text component="span" size="sm" c="dimmed">
-        <Time at={occurred_at} />
-      </Text>
-      {reason !== null && <Text size="sm">{abbreviate(reason, 300)}</Text>}
-      <Link to="/timeline" search={{ batch }} className={historyClasses.all}>
-        {messages.history.showWhole}
-      </Link>
-    </div>
-  );
+  return <EventHistory query={useQuery(collectionEventsQuery(collection))} />;
 }

@@ -1,5 +1,5 @@
 /** Shows views, functions and other objects with their definitions. Admins create, edit and delete them here. */
-import { Button, Code, Group, NativeSelect, Stack, Switch, Text, TextInput, Textarea, Title } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Switch, Text, TextInput, Textarea, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
@@ -7,6 +7,7 @@ import { KINDS, OBJECT_KINDS, type ObjectKind, type SchemaObject } from '../../.
 import { grantTexts } from '../../../schema/model/privileges.js';
 import {
   deleteObject,
+  dependentsQuery,
   type ObjectInput,
   type ObjectName,
   objectsQuery,
@@ -22,11 +23,14 @@ import {
   useIsTypeUsed,
   withLabels,
 } from '../../editing/column-types.js';
+import { objectEventsQuery } from '../../service/history-queries.js';
 import { ServiceError } from '../../service/send.js';
 import { useMay } from '../../service/session.js';
 import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
 import { ReasonInput, useIsReasonRequired, useLacksReason } from '../../shared/form.js';
-import { Page, useTitle } from '../../shared/page.js';
+import { Dependents, SqlBlock } from '../../shared/catalog.js';
+import { EventHistory } from '../../shared/changes/change-list.js';
+import { Page, Section, useTitle } from '../../shared/page.js';
 import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { quotedName, visibleSql } from '../../shared/text.js';
 import classes from './page.module.css';
@@ -137,6 +141,7 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
 function ObjectDetails({ object }: { object: SchemaObject }) {
   const [isEditing, setEditing] = useState(false);
   const mayChange = useMay('administer');
+  const mayReadHistory = useMay('readHistory');
   const { kind, id, comment, indexes = [], enabled } = object;
   const definition = sqlOf(object);
   if (isEditing)
@@ -171,9 +176,7 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
           </Group>
         </Group>
         {comment !== null && <Text>{comment}</Text>}
-        <Code block tabIndex={0} aria-label={messages.details.definitionOf(id)}>
-          {visibleSql(definition)}
-        </Code>
+        <SqlBlock sql={definition} label={messages.details.definitionOf(id)} />
         {indexes.map((index) => (
           <Text key={index.name} size="sm">
             {index.unique === true ? messages.details.uniqueIndex : messages.details.index}{' '}
@@ -181,11 +184,33 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
             {`: ${visibleSql(index.definition)}`}
           </Text>
         ))}
+        {mayReadHistory && <ObjectDependents object={object} />}
         {mayChange && <Deletion object={object} />}
+        {mayReadHistory && (
+          <Section title={messages.details.history}>
+            <ObjectEvents object={object} />
+          </Section>
+        )}
       </Stack>
     </section>
   );
 }
+
+/** Nothing depends on most objects, so the section is shown only for dependents and for errors. */
+function ObjectDependents({ object }: { object: ObjectName }) {
+  const { data: dependents = [], error, refetch } = useQuery(dependentsQuery(object));
+  if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (dependents.length === 0) return null;
+  return (
+    <Section title={messages.details.dependents}>
+      <Dependents of={dependents} />
+    </Section>
+  );
+}
+
+const ObjectEvents = ({ object }: { object: ObjectName }) => (
+  <EventHistory query={useQuery(objectEventsQuery(object))} />
+);
 
 function Deletion({ object }: { object: ObjectName }) {
   const navigate = useNavigate();

@@ -1,17 +1,20 @@
+import { actorName } from '../../../schema/model/events.js';
 import { objectDocument } from '../../../schema/model/objects.js';
 import { privilegeLines } from '../../../schema/model/privileges.js';
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
-import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type UseInfiniteQueryResult, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { batchDifferenceQuery, trashEventsQuery } from '../../service/history-queries.js';
-import type { Batch } from '../../service/types.js';
+import type { Batch, CollectionEvent } from '../../service/types.js';
 import { abbreviate, lineDiff, visibleSql } from '../text.js';
-import { ProblemAlert } from '../problem-alert.js';
+import { LoadingIndicator, ProblemAlert } from '../problem-alert.js';
 import { SteadyButton } from '../buttons.js';
 import { type Change, changesOf, restoredKeys, titleOf, valueText } from './sentences.js';
 import { totalText } from './total.js';
 import classes from './change-list.module.css';
+import historyClasses from './event-history.module.css';
+import { Time } from '../time.js';
 import { Name, named } from '../name.js';
 import { locale } from '../language.js';
 import { messages } from './messages.js';
@@ -71,7 +74,9 @@ function Changes({ changes, more, first = MOST }: Omit<Props, 'hasTotal'>) {
               {messages.marks[change.mark]}
             </Badge>
             {change.part === 'objects' ? (
-              <Name of={titleOf(change)} className={classes.title} />
+              <Link to="/objects" search={{ kind: change.kind ?? '', id: change.collection }} className={classes.title}>
+                <Name of={titleOf(change)} />
+              </Link>
             ) : (
               <Link to="/collections/$name" params={{ name: change.collection }} className={classes.title}>
                 <Name of={titleOf(change)} />
@@ -195,3 +200,53 @@ const moreOf = ({ data, ...later }: Difference, last: number) => ({
   error: later.isFetchNextPageError ? later.error : null,
   load: () => void later.fetchNextPage(),
 });
+
+/* The history of a collection or an object. */
+
+/** Lists events by batch, newest first, each with its changes, its user and its reason. */
+export function EventHistory({ query }: { query: UseQueryResult<CollectionEvent[]> }) {
+  const { data: events, error, refetch } = query;
+  if (events === undefined && error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (events === undefined) return <LoadingIndicator label={messages.history.loading} height="200px" />;
+  if (events.length === 0) return <Text c="dimmed">{messages.history.none}</Text>;
+  return (
+    <ol className={historyClasses.events}>
+      {batched(events).map((batch) => (
+        <li key={batch[0].batch} className={historyClasses.event}>
+          <Head event={batch[0]} />
+          <Stack gap="xs">
+            <ChangeList changes={batch.flatMap((event) => changesOf(event.diff, restoredKeys([event])))} />
+          </Stack>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Groups consecutive events of one batch. */
+function batched(events: readonly CollectionEvent[]): [CollectionEvent, ...CollectionEvent[]][] {
+  const batches: [CollectionEvent, ...CollectionEvent[]][] = [];
+  for (const event of events) {
+    const last = batches.at(-1);
+    if (last?.[0].batch === event.batch) last.push(event);
+    else batches.push([event]);
+  }
+  return batches;
+}
+
+function Head({ event: { batch, actor, occurred_at, reason } }: { event: CollectionEvent }) {
+  return (
+    <div className={historyClasses.head}>
+      <Text component="span" fw={600} size="sm">
+        {actorName(actor)}
+      </Text>
+      <Text component="span" size="sm" c="dimmed">
+        <Time at={occurred_at} />
+      </Text>
+      {reason !== null && <Text size="sm">{abbreviate(reason, 300)}</Text>}
+      <Link to="/timeline" search={{ batch }} className={historyClasses.all}>
+        {messages.history.showWhole}
+      </Link>
+    </div>
+  );
+}

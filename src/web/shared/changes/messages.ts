@@ -14,6 +14,11 @@ export const messages = inLanguage(
     definitionByLine: 'definition by line',
     parts: { collections: 'collection', fields: 'field', relations: 'relation' },
     noValue: 'none',
+    history: {
+      loading: 'Loading the history',
+      none: 'The event log contains no changes.',
+      showWhole: 'Show the whole change',
+    },
     total: (changes: number, places: string) => `${counted(changes, 'change')} in ${places}`,
     inCollections: (count: number) => counted(count, 'collection'),
     inViews: (count: number) => counted(count, 'view'),
@@ -31,6 +36,11 @@ export const messages = inLanguage(
     definitionByLine: 'Definition Zeile für Zeile',
     parts: { collections: 'Collection', fields: 'Feld', relations: 'Relation' },
     noValue: 'kein Wert',
+    history: {
+      loading: 'Verlauf wird geladen',
+      none: 'Das Ereignisprotokoll enthält keine Änderungen.',
+      showWhole: 'Ganze Änderung anzeigen',
+    },
     total: (changes, places) => `${counted(changes, 'Änderung', 'Änderungen')} in ${places}`,
     inCollections: (count) => counted(count, 'Collection', 'Collections'),
     inViews: (count) => counted(count, 'View', 'Views'),

@@ -1,7 +1,8 @@
+import { SqlText } from '../../../shared/catalog.js';
 import { Button, Text, Checkbox, Table, Code } from '@mantine/core';
 import { Fragment, type ReactNode, useMemo } from 'react';
 import type { ChangeRequest, Finding } from '../../../service/types.js';
-import { abbreviate, sizeText, visibleSql } from '../../../shared/text.js';
+import { abbreviate, sizeText } from '../../../shared/text.js';
 import { Time } from '../../../shared/time.js';
 import { type LockedTable, type Loss, lossesOf, otherFindings, type Statement } from '../model/plan.js';
 import { acknowledgementText, type Stop, policyChanges } from '../model/requested-diff.js';
@@ -134,7 +135,7 @@ export function Statements({ statements, tables }: Props) {
             </Text>
             <div className={classes.sql}>
               <Code block tabIndex={0} aria-label={statementTexts.label(abbreviate(summary, 120))}>
-                {visibleSql(sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n${statementTexts.truncated}` : sql)}
+                <SqlText sql={sql.length > LONGEST ? `${sql.slice(0, LONGEST)}\n${statementTexts.truncated}` : sql} />
               </Code>
               <CopyButton text={sql} label={statementTexts.copy} />
             </div>

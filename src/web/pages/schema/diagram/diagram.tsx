@@ -12,7 +12,7 @@ import { SCHEMA } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
 import type { ListedCollection, ChangeSummary, Drift } from '../../../service/types.js';
 import { Glyph } from '../../../shared/glyph.js';
-import { type IndexUnderWay, useIndexesUnderWay } from '../../../shared/indexes-under-way.js';
+import { type IndexUnderWay, useIndexesUnderWay } from '../../../service/change-queries.js';
 import { Name } from '../../../shared/name.js';
 import { ProblemAlert, LoadingIndicator } from '../../../shared/problem-alert.js';
 import { type DrawnMarks, type Mark, type PlacedGraph, type Point, fieldKey, MOST_TABLES } from '../graph/graph.js';
