@@ -130,7 +130,7 @@ export const objectsQuery = () =>
     queryFn: async ({ signal }) => (await request('listObjects', { signal })).data,
   });
 
-/** What depends on an object in PostgreSQL, for admins and auditors. */
+/** The objects in PostgreSQL that depend on an object, for admins and auditors. */
 export const dependentsQuery = ({ kind, id }: ObjectName) =>
   queryOptions({
     queryKey: [SCHEMA, 'dependents', kind, id],
