@@ -174,7 +174,7 @@ describe('the Helm chart', function () {
     expect(() => render({ readReplicas: { enabled: true } })).to.throw('readReplicas.primaryUrl is missing');
   });
 
-  it('replaces the pods after a change to a setting, and only then', () => {
+  it('replaces the pods only after a change to a setting', () => {
     const checksum = (values: Document) =>
       named(render(values), 'Deployment').spec.template.metadata.annotations['checksum/settings'];
     expect(checksum({ replicas: 3 })).to.equal(checksum({}));

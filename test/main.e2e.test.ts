@@ -106,7 +106,7 @@ describe('the service as a process', () => {
     expect((await service.ended()).code).to.equal(0);
   });
 
-  it('stops at once on a second signal', async () => {
+  it('stops immediately on a second signal', async () => {
     const service = start({ LOCK_TIMEOUT: '60s' });
     const { url, token } = await service.ready();
     const blocker = await blockWrites(dataDir);

@@ -116,7 +116,9 @@ const RECORD: Decider<Recording> = {
   also: ({ also = [] }) => also,
 };
 
-/** Returns the decider of a command name. TypeScript cannot infer that the operation of the name fits the commands. */
+/**
+ * Returns the decider of a command name. TypeScript cannot infer that the operation with this name accepts the command.
+ */
 const deciderOf = <C>(name: CommandName, readers: Readers) =>
   (name === 'record' ? RECORD : { ...operations[name], read: readers[name] }) as unknown as Decider<C>;
 

@@ -184,7 +184,7 @@ describe('dps apply', () => {
     }
   });
 
-  it('uses the database of an option, whatever the settings name', async () => {
+  it('uses the database of an option, regardless of the settings', async () => {
     const file = join(directory, 'url');
     await writeFile(file, 'postgresql://127.0.0.1:9/none');
     const environment = { DATABASE_URL_FILE: file };

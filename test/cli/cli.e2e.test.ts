@@ -70,7 +70,7 @@ describe('dps', () => {
       expect(await login('two@example.com', 'second password')).to.equal(401);
     });
 
-    it('adds, lists and revokes tokens, which a running service notices at once', async () => {
+    it('adds, lists and revokes tokens, which a running service notices immediately', async () => {
       await dps(['users', 'add', 'three@example.com', '--role', 'reader', '--no-password']);
       const added = await dps(['tokens', 'add', 'three@example.com', '--name', 'ci', '--expires', '90d', '--json']);
       const { token, id } = JSON.parse(added.out) as { token: string; id: string };

@@ -200,7 +200,7 @@ describe('dps --json prints valid JSON when it', () => {
     expect(await run('changes', 'withdraw', String(id))).to.include({ state: 'withdrawn' });
   });
 
-  it('writes a file as JSON, whatever its name', async () => {
+  it('writes a file as JSON, regardless of its name', async () => {
     const environment = { DPS_URL: service.url, DPS_TOKEN: service.adminToken };
     const { code, out } = await dps(['snapshot', '--json', '--output', at('snapshot.yaml')], environment);
     expect([code, out]).to.deep.equal([0, '']);

@@ -3,7 +3,7 @@ import { UsageError } from '../../src/cli/command.js';
 import { parseObjectName } from '../../src/cli/input.js';
 
 describe('an argument that names an object', () => {
-  it('is a collection or a field, whatever dots their names contain', () => {
+  it('is a collection or a field, even if their names contain dots', () => {
     for (const [text, place] of [
       ['posts', { collection: 'posts' }],
       ['posts.title', { collection: 'posts', field: 'title' }],

@@ -30,7 +30,7 @@ describe('policy output of dps', () => {
       );
   });
 
-  it('sends acknowledgements in a header, whatever the names contain', () => {
+  it('sends acknowledgements in a header, with names of any characters', () => {
     expect(acknowledgeHeader({})).to.deep.equal({});
     expect(acknowledgeHeader({ acknowledge: ['A:ä,b', 'B:50%25'] })).to.deep.equal({
       'X-Acknowledge': 'A:ä%2Cb, B:50%25',

@@ -42,7 +42,7 @@ describe('an approved change request whose process is killed', function () {
     ['and its transaction ends with it', true],
     ['and its transaction goes on to its end', false],
   ] as const)
-    it(`${what}: it is applied once, whoever retries`, async () => {
+    it(`${what}: it is applied once, regardless of who retries`, async () => {
       const collection = isKilled ? 'killed' : 'finished';
       const id = await approveRequest(collection);
       const key = { 'Idempotency-Key': `apply ${id}` };

@@ -67,7 +67,7 @@ describe('authorization', () => {
     expect(await rejected('unscoped', { networks: ['10.0.0.0/8'] })).equal(lacking('unscoped'));
   });
 
-  it('rejects a token with collections on a route that does not say how it limits them', async () => {
+  it('rejects a token with collections on a route that does not declare how it limits them', async () => {
     const scope = { role: 'admin', collections: ['shop_*'] };
     const rejected = async (collections: RouteCollections): Promise<unknown> => {
       const answer = await answerTo('Bearer a', 'admin', { collections, scope });

@@ -291,7 +291,7 @@ describe('the backfill of a field', () => {
       expect(message).to.contain('does not change the field');
     });
 
-    it('rejects fields without values of their own', async () => {
+    it('rejects fields that do not store values', async () => {
       const generated = column('twice', 'integer', { generation_expression: 'amount * 2' });
       const problem = await refused('', { ...generated, backfill: { value: 1 } }, 'POST');
       expect([problem.extensions.path, problem.message.includes('generates')]).to.deep.equal(['backfill', true]);

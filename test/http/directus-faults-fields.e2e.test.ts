@@ -65,7 +65,7 @@ describe('known Directus faults do not occur for fields and relations', () => {
     expect(await catalogColumn(api, 't', 'a')).to.include({ type: 'text', comment: 'kept', indexes: 1 });
   });
 
-  it('5.1: the type is the given one, whatever special contains', async () => {
+  it('5.1: the type is the given one, regardless of special', async () => {
     await api.ok('POST', '/fields/t', { ...plain('doc', 'json'), meta: { special: ['cast-json'] } });
     await api.ok('PATCH', '/fields/t/doc', { type: 'string' });
     expect(await get('/fields/t/doc')).to.include({ type: 'string' });

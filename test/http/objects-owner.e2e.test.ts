@@ -297,7 +297,7 @@ describe('OBJECTS_OWNER', function () {
       ]);
     });
 
-    it('restores a table with its owner, and takes over one of the service', async () => {
+    it('restores a table with its owner, and changes the owner of a table of the service', async () => {
       for (const collection of ['mine', 'theirs', 'given'])
         await api.ok('POST', '/collections', { ...POSTS, collection });
       await admin(`ALTER TABLE theirs OWNER TO ${quoted(OTHER)}`, `ALTER TABLE given OWNER TO ${accountOf(database)}`);

@@ -93,7 +93,7 @@ describe('online changes over HTTP', () => {
       )
     ).rows;
 
-  it('are applied at once with the same response if preparation gains nothing', async () => {
+  it('are applied immediately with the same response if preparation has no benefit', async () => {
     const plain = await send('/fields/small/title', json({ schema: { is_nullable: false } }, 'PATCH'));
     const body = json({ schema: { is_nullable: false } }, 'PATCH');
     const answer = await send('/fields/small/code?online', body);

@@ -193,7 +193,7 @@ describe('an online change without preparation', () => {
   ];
 
   for (const [what, method, path, body, status] of AT_ONCE)
-    it(`is applied at once, as without online: ${what}`, async () => {
+    it(`is applied immediately, as without online: ${what}`, async () => {
       const answer = await client(
         `${path}${path.includes('?') ? '&' : '?'}online`,
         body === undefined ? { method } : json(body, method),

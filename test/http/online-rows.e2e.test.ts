@@ -177,7 +177,7 @@ describe('an applied online change', () => {
     expect(await online.leftBehind()).to.deep.equal([]);
   });
 
-  it('names the owner of an endless transaction, blocks nobody else, and can be withdrawn', async () => {
+  it('names the owner of an endless transaction, blocks no other session, and can be withdrawn', async () => {
     await online.large('waited', FIELDS, VALUES);
     const shop = new pg.Client({ connectionString: service.databaseUrl, application_name: 'shop' });
     await shop.connect();

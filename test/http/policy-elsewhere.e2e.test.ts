@@ -37,7 +37,7 @@ describe('the policy and online changes', () => {
     await online.ended(id, 'applied');
   });
 
-  it('apply changes at once that gain nothing from online', async () => {
+  it('immediately apply changes that do not benefit from online', async () => {
     await api.ok('POST', '/collections', { collection: 'a2', schema: {}, fields: [TITLE] });
     await api.ok('PUT', '/policy', { online_above_rows: 0 });
     const change = { schema: { is_unique: true } };

@@ -128,7 +128,7 @@ describe('the policy at every entry point', () => {
   });
 
   for (const entry of PROPOSALS) {
-    it(`${entry.route}: leaves the schema unchanged, whatever is rejected`, async () => {
+    it(`${entry.route}: leaves the schema unchanged after any rejection`, async () => {
       await api.ok('PUT', '/policy', {});
       const request = await entry.given();
       await api.ok('PUT', '/policy', { findings: everything });

@@ -281,7 +281,7 @@ describe('the policy over HTTP', () => {
     expect(reply.status).to.equal(204);
   });
 
-  it('applies an acknowledgement only to its field, whatever dots the names contain', async () => {
+  it('applies an acknowledgement only to its field, even if names contain dots', async () => {
     await api.ok('POST', '/collections', { ...table('a'), fields: [field('b'), field('c')] });
     await api.ok('POST', '/collections', table('a.b'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });

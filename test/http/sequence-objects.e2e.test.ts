@@ -80,7 +80,7 @@ describe('sequences', () => {
     expect(await existing()).to.deep.equal([]);
   });
 
-  it('are equal whatever the order and spelling of their options', async () => {
+  it('are equal regardless of the order and spelling of their options', async () => {
     await create();
     const head = await api.head();
     await change(

@@ -125,7 +125,7 @@ describe('privileges on sequences', () => {
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', `${path()}/rename`, { to: 'other' });
   });
 
-  it('stay when the options of the sequence change, and are what the role has, whatever it had before', async () => {
+  it('stay when the options of the sequence change, and replace all privileges that the role had before', async () => {
     await api.sql(
       `GRANT ALL ON SEQUENCE numbers TO ${ROLE} WITH GRANT OPTION; GRANT SELECT (last_value) ON numbers TO ${ROLE}`,
     );

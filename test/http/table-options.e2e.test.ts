@@ -74,7 +74,7 @@ describe('table options', () => {
     expect(await existing()).to.equal('d');
   });
 
-  it('are equal whatever their order and spelling', async () => {
+  it('are equal regardless of their order and spelling', async () => {
     await create(TUNED);
     const same = `ALTER TABLE "members" REPLICA IDENTITY FULL, SET (autovacuum_enabled = 'off'), SET ("fillfactor" = '70')`;
     await change(same);
@@ -410,7 +410,7 @@ describe('table options', () => {
       });
   });
 
-  it('have a finding if they make a table unlogged', async () => {
+  it('cause a finding if they make a table unlogged', async () => {
     const body = { kind: 'table_options', definition: 'ALTER TABLE members SET UNLOGGED' };
     const { warnings } = await api.ok<Plan>('POST', '/objects?dry_run', body);
     expect(warnings.find(({ code }) => code === 'UNLOGGED_TABLE')).to.deep.include({ collection: 'members' });

@@ -140,7 +140,7 @@ describe('types', () => {
     expect((await api.refused(inUse, 'DELETE', path())).message).to.contain('uses "mood"');
   });
 
-  it('cannot get a label that the same change uses, which a finding says', async () => {
+  it('cannot get a label that the same change uses, as a finding reports', async () => {
     await create();
     await table('members', [column('feels', 'mood')]);
     const snapshot = await snapshotNow();

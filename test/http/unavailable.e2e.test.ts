@@ -76,7 +76,7 @@ describe('an unavailable database', () => {
     expect((await client('/server/ready', { token: null })).status).to.equal(200);
   });
 
-  it('serves reads while transactions are read-only by default, says why it rejects changes, and recovers', async () => {
+  it('serves reads while transactions are read-only by default, explains why it rejects changes, and recovers', async () => {
     const owner = new pg.Client(database.connectionString);
     await owner.connect();
     const name = owner.escapeIdentifier(owner.database ?? '');

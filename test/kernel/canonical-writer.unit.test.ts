@@ -6,7 +6,7 @@ import { canonicalPieces, createCanonicalWriter, canonicalJson } from '../../src
 import { limitRuns } from '../support/runs.js';
 
 describe('the canonical writer', () => {
-  it('writes the same as canonicalJson, whatever it wrote before', () => {
+  it('writes the same as canonicalJson, regardless of earlier writes', () => {
     const write = createCanonicalWriter();
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
@@ -54,7 +54,7 @@ describe('the canonical writer', () => {
 });
 
 describe('canonical JSON in pieces', () => {
-  it('equals the whole text, whatever the members are', () => {
+  it('equals the whole text, for any members', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),

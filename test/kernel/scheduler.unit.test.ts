@@ -40,7 +40,7 @@ function createWork(limits: Limits) {
 }
 
 describe('the scheduler', () => {
-  it('runs one slice per turn of the event loop, whatever waits', async () => {
+  it('runs one slice per turn of the event loop, regardless of the waiting work', async () => {
     const { steps, work } = createWork(NEW);
     const all = Promise.all(Array.from({ length: 20 }, (_, index) => work(`${index}`, 3)));
     let most = 0;
@@ -53,7 +53,7 @@ describe('the scheduler', () => {
     expect(most).to.be.at.most(2);
   });
 
-  it('alternates between callers, whatever the number of their requests', async () => {
+  it('alternates between callers, regardless of the number of their requests', async () => {
     const { steps, work } = createWork(NEW);
     const many = Array.from({ length: 10 }, (_, index) => work(`a${index}`, 5));
     await Promise.all([...many, work('b', 5)]);

@@ -61,7 +61,7 @@ describe('events before they are appended', () => {
     expect(all.stored?.hash).to.equal(all.stored && eventHash(all.stored));
   });
 
-  it('are never earlier than the previous one, whatever the clock', async () => {
+  it('are never earlier than the previous one, regardless of the clock', async () => {
     const now = new Date('2026-01-02T03:04:05.678Z');
     const timeAfter = async (occurred_at: string) =>
       (await prepareEvents({ head: { ...emptyHead(), occurred_at }, events: [event(1)], cause: CAUSE, now })).head

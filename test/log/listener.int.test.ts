@@ -182,7 +182,7 @@ describe('the listener', () => {
       });
     });
 
-    it('ends connection attempts at once', async () => {
+    it('ends connection attempts immediately', async () => {
       proxy.answer('refused');
       listen({ backoff: () => 60_000 });
       await until('waiting for the next attempt', () => false, 100).catch(() => undefined);

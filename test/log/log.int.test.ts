@@ -143,7 +143,7 @@ describe('the log', () => {
     expect(pages.map((page) => page.length)).to.deep.equal([1_000, 200]);
   });
 
-  it('ignores a failed prefetched page that nobody needs', async () => {
+  it('ignores a failed prefetched page that is not needed', async () => {
     await append(Array.from({ length: 1_001 }, (_, index) => patch(index)));
     const unhandled: unknown[] = [];
     const note = (error: unknown): unknown => unhandled.push(error);

@@ -236,7 +236,7 @@ describe('traces', () => {
     expect(collector.spans().some(isPing)).to.equal(true);
   });
 
-  it('hold up neither requests nor the stop while the collector does not respond', async () => {
+  it('delay neither requests nor shutdown while the collector does not respond', async () => {
     const held: ServerResponse[] = [];
     collector.respond = (response) => void held.push(response);
     await api.ok('POST', '/collections', { collection: 'books', schema: {} });

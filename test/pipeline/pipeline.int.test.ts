@@ -163,7 +163,7 @@ for (const schema of ['public', 'other "schema"']) {
       expect(refusedWith(refused)).to.equal('ALREADY_EXISTS');
     });
 
-    it('decides on the head, however far another process has advanced it', async () => {
+    it('decides against the head, regardless of how far another process has advanced it', async () => {
       const other = await startInstance(database.connectionString, { schema });
       for (let round = 0; round < 250; round += 1) {
         const update = command('update-collection', {

@@ -147,7 +147,7 @@ for (const path of ['the server', 'a pooler'] as const)
       expectDone(await create('third'));
     });
 
-    it('is replaced during its DDL by another connection, which makes the change once', async () => {
+    it('is replaced during its DDL by another connection, which applies the change once', async () => {
       interceptOnce((sent) => sent.includes('CREATE TABLE'), 'pass and fall silent');
       const [outcome, took] = await clock.timed(create('second'));
       expectDone(outcome);

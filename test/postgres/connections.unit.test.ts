@@ -139,7 +139,7 @@ describe('a query cancelled by a standby', () => {
     });
   });
 
-  it('then fails, and fails at once for any other reason', async () => {
+  it('then fails, and fails immediately for any other reason', async () => {
     const last = conflict();
     const { sent, answer } = await ask([conflict(), conflict(), last, 'rows']);
     expect([sent.length, answer]).to.deep.equal([3, last]);

@@ -65,7 +65,7 @@ describe('a server that ends every session at once', () => {
     await pool.end();
   });
 
-  it('does not crash a process through a connection of its own', async () => {
+  it('does not crash a process that opens its own connection', async () => {
     await repeated(async () => {
       const client = createClient(options());
       try {

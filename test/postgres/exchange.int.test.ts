@@ -221,7 +221,7 @@ describe('new connections', () => {
     }
   };
 
-  it("use UTC and our schema first, whatever the address's options", async () => {
+  it('use UTC and search our schema first, regardless of the options in the address', async () => {
     const url = new URL(database.connectionString);
     url.searchParams.set('options', '-c work_mem=5MB -c TimeZone=Asia/Tokyo');
     const settings = await onPool(url.href, async (pool) => {

@@ -49,7 +49,7 @@ describe('createServerRole', () => {
   const primary = { standby: false, replay: null };
   const standby = { standby: true, replay: CAUGHT_UP };
 
-  it('reports a promotion when its work is done, and a demotion at once', async () => {
+  it('reports a promotion when its work is done, and a demotion immediately', async () => {
     const role = createServerRole({ logger: silent, standby: true });
     const received: boolean[] = [];
     role.subscribe((isStandby) => received.push(isStandby));

@@ -77,7 +77,7 @@ describe('the schema of the service’s own tables', () => {
     expect((await dump()) === before.dump, 'pg_dump says something else').to.equal(true);
   });
 
-  it('is used by our SQL, whatever search_path and other names are', async () => {
+  it('is used by our SQL, regardless of search_path and other names', async () => {
     await pool.query(`
       CREATE TABLE service_events (position bigint, hash text); CREATE TABLE service_users (id int PRIMARY KEY);
       CREATE FUNCTION service_refuse_change() RETURNS int LANGUAGE sql AS 'SELECT 1';

@@ -50,7 +50,7 @@ describe('session settings', () => {
     expect(reported.filter(([name]) => name === 'lock_timeout')).to.deep.equal([['lock_timeout', "'1500'"]]);
   });
 
-  it('put the managed schema first in search_path, whatever its name', () => {
+  it('put the managed schema first in search_path, regardless of its name', () => {
     const schema = 'a "b" \\c';
     expect(started({ schema, applicationName: 'dps' })['search_path']).to.equal('"a ""b"" \\c",public,pg_temp');
     expect(startupOptions({ schema: 'a b', applicationName: 'dps' })).to.contain(

@@ -36,12 +36,12 @@ describe('polling the end of the log', () => {
     }
   }
 
-  it('starts soon, and slows down without news', async () => {
+  it('starts soon, and slows down without new events', async () => {
     await pass(4_000);
     expect(requests).to.deep.equal([25, 50, 100, 200, 400, 800, 1_600, 2_600, 3_600]);
   });
 
-  it('speeds up after news', async () => {
+  it('speeds up after new events', async () => {
     await pass(900);
     answer = 6;
     await pass(1_000);

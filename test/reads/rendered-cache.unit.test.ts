@@ -18,7 +18,7 @@ describe('a joiner', () => {
     fc.record({ before: fc.constantFrom('[', '{"a":['), pieces: fc.array(piece, { maxLength: 99 }) }),
   );
 
-  it('joins the same bytes with the same digest, whatever it joined before', () => {
+  it('joins the same bytes with the same digest, regardless of earlier joins', () => {
     fc.assert(
       fc.property(fc.array(body, { minLength: 1 }), (bodies) => {
         const join = createJoiner();
@@ -89,7 +89,7 @@ describe('rendered responses', () => {
     expect(cache.size(), 'there is room for both').to.have.property('answers', 2);
   });
 
-  it('stop when nobody waits, and start again for the next caller', async () => {
+  it('stop when no caller waits, and start again for the next caller', async () => {
     const cache = createRenderedCache();
     const subject = {};
     const gone = new Set<string>();

@@ -29,7 +29,7 @@ describe('the state at the head', () => {
     expect(store.point().head.position).to.equal(1);
   });
 
-  it('tells its listeners which events this process committed, and only the existence of other events', async () => {
+  it('passes listeners the events that this process committed, and only the existence of other events', async () => {
     const { store, pipeline } = instance;
     const received: (string[] | undefined)[] = [];
     store.subscribe((_point, _replaced, events) => void received.push(events?.map(({ type }) => type)));
@@ -45,7 +45,7 @@ describe('the state at the head', () => {
     expect(received).to.deep.equal([['collection.created'], undefined, ['collection.created']]);
   });
 
-  it('tells its listeners no events if it read others before its own commit', async () => {
+  it('passes listeners no events if it read others before its own commit', async () => {
     const { store, pipeline } = instance;
     const received: unknown[] = [];
     const other = await startInstance(database.connectionString);

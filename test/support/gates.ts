@@ -54,7 +54,7 @@ SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND clas
    AND objid::bigint = hashtext($1)::bigint & 4294967295
    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-/** In the database of a service with its tables. */
+/** Creates gates in the database of a service, whose tables must exist. */
 export async function makeGates(databaseUrl: string): Promise<Gates> {
   const connect = async (connectionString: string): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString });

@@ -246,7 +246,7 @@ describe('the accounts page of the admin app', () => {
     await page.waitForURL(/\/timeline\?actor=/);
   });
 
-  it('tells everyone but admins that it is for admins', async () => {
+  it('shows everyone except admins that it is for admins', async () => {
     app.mayComplain(/status of 403/);
     const page = await app.visit({ path: '/accounts', as: await app.user('auditor') });
     await page

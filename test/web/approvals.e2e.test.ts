@@ -78,7 +78,7 @@ describe('approving a change request in the admin app', () => {
     await expectFits(auditor);
   });
 
-  it('shows comments beside the change that they are about, and adds one with the keyboard alone', async () => {
+  it('shows comments next to the change that they are about, and adds one with the keyboard alone', async () => {
     const { id } = await open(app.client, {
       title: 'Orders have no titles',
       diff: await diffOf(app.client, without('orders', 'title')),

@@ -43,7 +43,7 @@ describe('the defaults of the forms of the admin app', () => {
   const fieldAt = async (path: string) =>
     ((await app.client(`/fields/${path}`)).json as { data: { type: string; schema: object } }).data;
 
-  it('raise no findings for new collections with common fields, whatever their keys are', async () => {
+  it('raise no findings for new collections with common fields, regardless of their keys', async () => {
     const page = await app.visit({ path: '/' });
     await create(page, 'codes', { key: 'String' });
     await create(page, 'members', { hasCommonFields: true });
@@ -63,7 +63,7 @@ describe('the defaults of the forms of the admin app', () => {
       expect((await fieldAt(path)).schema, path).to.include({ is_indexed: true });
   });
 
-  it('name the limit of an integer key as a finding if somebody chooses it', async () => {
+  it('name the limit of an integer key as a finding if the user chooses it', async () => {
     const page = await app.visit({ path: '/' });
     await create(page, 'small', { key: 'Integer' });
     await review(page);

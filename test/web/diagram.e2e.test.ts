@@ -57,7 +57,7 @@ describe('the diagram of the admin app', () => {
     return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
   };
 
-  it('opens with all tables in view, and those without relations beside the others', async () => {
+  it('opens with all tables in view, and those without relations next to the others', async () => {
     const page = await app.visit();
     await tables(page).first().waitFor();
     await until('all tables are drawn', async () => (await tables(page).count()) === ISOLATED.length + 3);

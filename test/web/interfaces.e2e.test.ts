@@ -26,7 +26,7 @@ describe('the interface of a field in the admin app', () => {
     expect(status, text).to.equal(200);
   });
 
-  it('has a form of its own options, a preview, and keeps unknown options', async () => {
+  it('has a form for its own options, a preview, and keeps unknown options', async () => {
     const page = await app.visit({ path: '/collections/orders?edit=field&of=state' });
     await page.getByRole('button', { name: 'Appearance' }).click();
     const options = page.getByRole('group', { name: 'Interface options' });
@@ -68,7 +68,7 @@ describe('the interface of a field in the admin app', () => {
     });
   });
 
-  it('keeps values that nobody edits, and stores that an option is off if it is on by default', async () => {
+  it('keeps values that are not edited, and stores that an option is off if it is on by default', async () => {
     const page = await app.visit({ path: '/collections/orders?edit=field&of=sizes' });
     const options = page.getByRole('group', { name: 'Interface options' });
     const optionsAsJson = async (): Promise<unknown> => {

@@ -95,7 +95,7 @@ describe('unsaved input in the browser', () => {
     expect(await offer(page).count()).to.equal(0);
   });
 
-  it('survives a session that ends while somebody types', async () => {
+  it('survives a session that ends while the user types', async () => {
     app.mayComplain(/status of 401/);
     const page = await app.visit({ path: '/collections/articles?edit=field&of=title' });
     await dialog(page).getByLabel('Max length').fill('90');

@@ -38,7 +38,7 @@ describe('the next person in the same tab of the admin app', () => {
   };
   const admin = () => ({ email: app.service.adminEmail, password: app.service.adminPassword });
 
-  it('is not offered to revert what somebody else applied', async () => {
+  it('is not offered to revert changes that another user applied', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await applyButton(page).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
@@ -77,7 +77,7 @@ describe('the next person in the same tab of the admin app', () => {
     expect(await notice(page).count()).to.equal(0);
   });
 
-  it('does not see the reason that somebody else typed, and that person finds it again', async () => {
+  it('does not see the reason that another user typed, and that user finds it again', async () => {
     await send('/collections/articles', { meta: { note: 'fourth' } }, 'PATCH');
     const page = await app.visit({ path: `/review?to=${then}` });
     await why(page).fill('Between me and me');
@@ -115,7 +115,7 @@ describe('the next person in the same tab of the admin app', () => {
     expect(await page.locator('body').innerText()).not.to.include(someone.email);
   });
 
-  it('never continues with the session of somebody else from another tab', async () => {
+  it('never continues with the session of another user from another tab', async () => {
     app.mayComplain(/status of 401/);
     const someone = await app.user('admin');
     const page = await app.visit({ path: '/timeline', as: someone });

@@ -14,7 +14,7 @@ describe('the pickers of the admin app', () => {
     expect(status, text).to.equal(200);
   });
 
-  it('search more than twelve collections by a part of the name, for a relation and for a group', async () => {
+  it('search more than twelve collections by part of the name, for a relation and for a group', async () => {
     const page = await app.visit({ path: '/collections/table_a' });
     await page.getByRole('button', { name: 'New relation' }).click();
     const related = page.getByRole('combobox', { name: 'Related collection', exact: true });

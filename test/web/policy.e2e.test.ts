@@ -127,7 +127,7 @@ describe('the policy in the admin app', () => {
     await expectFits(page);
   });
 
-  it('blocks a review: rejected changes say so and cannot be applied', async () => {
+  it('blocks a review: rejected changes are marked and cannot be applied', async () => {
     await set({ findings: { LOSES_DATA: 'refuse' } });
     const page = await app.visit({ path: `/review?to=${then}` });
     const known = page.getByRole('complementary', { name: 'Risks' });

@@ -135,7 +135,7 @@ describe('an old snapshot in the admin app', () => {
     }
   });
 
-  it('is compared if its name contains no time, until somebody states its base', async () => {
+  it('is compared with the current schema if its name contains no time, until the user states its base', async () => {
     app.mayComplain(/status of 409/);
     const { position, text } = await editWhileOthersChange('pages');
     const page = await app.visit({ path: '/review?bring=true' });

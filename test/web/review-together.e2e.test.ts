@@ -66,7 +66,7 @@ describe('the review page of the admin app: concurrent changes', () => {
     await page.goto('/app/review?draft=true');
   }
 
-  it('reports that somebody else changed the schema, shows three values, and keeps the input', async () => {
+  it('reports that another user changed the schema, shows three values, and keeps the input', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await card(page, 'collection articles').getByText('Change the note of articles from “second” to “first”').waitFor();
     await why(page).fill('typed by me');

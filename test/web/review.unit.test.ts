@@ -228,7 +228,7 @@ describe('the review of the admin app', () => {
     expect(scriptOf(plan)).to.match(/^BEGIN;\n\n-- do it; locks ACCESS EXCLUSIVE\nSELECT 1;\n\n-- do it\n/);
   });
 
-  it('quotes commands for a shell, whatever they contain', () => {
+  it('quotes commands of any content for a shell', () => {
     const text = curlFor({
       origin: 'http://host',
       path: '/schema/apply?online=true',

@@ -168,7 +168,7 @@ describe('the schema page of the admin app', () => {
 describe('an empty service', () => {
   const app = withApp();
 
-  it('tells its admin how to begin, and others who can', async () => {
+  it('shows admins how to begin, and others who can begin', async () => {
     const page = await app.visit();
     await page.getByRole('heading', { name: 'No collections yet' }).waitFor();
     for (const name of ['Create a collection', 'Import a snapshot', 'Adopt a database']) {

@@ -28,7 +28,7 @@ describe('the search of the admin app', () => {
   const shown = (page: Page, name: string) => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
   const closed = (page: Page) => page.getByRole('dialog', { name: 'Search' }).waitFor({ state: 'detached' });
 
-  it('opens the first result when Enter is pressed at once, every time', async () => {
+  it('opens the first result when Enter is pressed immediately, every time', async () => {
     for (let visit = 0; visit < 2; visit++) {
       const page = await app.visit({ path: '/accounts' });
       await page.getByRole('navigation', { name: 'Pages' }).waitFor();

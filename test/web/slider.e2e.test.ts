@@ -62,7 +62,7 @@ describe('the replay of the log', () => {
     expect(await back.getAttribute('href')).to.equal(`/app/review?to=${ends[3]}`);
   });
 
-  it('ends at once, even while the next page is loading', async () => {
+  it('ends immediately, even while the next page is loading', async () => {
     const page = await app.visit({ path: `?at=${ends[1]}` });
     await table(page, 'books, new').waitFor();
     await page.route(/\/assets\/.*\.js$/, async (route) => {

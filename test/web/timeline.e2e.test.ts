@@ -69,7 +69,7 @@ describe('the timeline of the admin app', () => {
     await page.getByText('No changes match the filters.').waitFor();
   });
 
-  it('searches by a part of a reason or a name, by field and by event type', async () => {
+  it('searches by part of a reason or a name, by field and by event type', async () => {
     const page = await app.visit({ path: '/timeline' });
     await line(page, `Note%20${CHANGES}`).waitFor();
     await page.getByRole('searchbox', { name: 'Reason or name' }).fill('note%2017');
@@ -118,7 +118,7 @@ describe('the timeline of the admin app', () => {
     await page.getByRole('alert').waitFor();
   });
 
-  it('compares a date with a change that somebody finds by its reason, and names the types of new fields', async () => {
+  it('compares a date with a change that the user finds by its reason, and names the types of new fields', async () => {
     const page = await app.visit({ path: '/timeline' });
     await page.getByRole('link', { name: 'Compare points in time' }).click();
     const to = page.getByRole('combobox', { name: 'To', exact: true });
@@ -153,7 +153,7 @@ describe('the timeline of the admin app', () => {
     await line(page, 'Latest').waitFor();
   });
 
-  it('holds back new changes while somebody reads further down', async () => {
+  it('holds back new changes while the user reads further down', async () => {
     const page = await app.visit({ path: '/timeline' });
     await line(page, 'Latest').waitFor();
     const read = line(page, `Note%20${CHANGES - 20}`);

@@ -43,7 +43,7 @@ const PLAIN_NAMES = Array.from({ length: 12 }, (_, index) => `c${index}`);
 export const newName = ({ random }: Context): string =>
   random.chance(0.75) ? random.pick(PLAIN_NAMES) : random.pick(HOSTILE_NAMES);
 
-/** Usually an existing one. */
+/** Usually the name of an existing collection. */
 export function collectionName(context: Context): string {
   const { random, world } = context;
   const existing = random.some(world.snapshot.collections);
@@ -58,7 +58,7 @@ export function tableName(context: Context): string {
 
 const NOWHERE: FieldDoc = { collection: 'nowhere', field: 'nothing', type: 'string', meta: {}, schema: {} };
 
-/** Usually an existing one. */
+/** Usually an existing field. */
 export function someField({ random, world }: Context): FieldDoc {
   return (random.chance(0.95) ? random.some(world.snapshot.fields) : undefined) ?? NOWHERE;
 }

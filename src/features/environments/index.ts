@@ -31,7 +31,7 @@ type EnvironmentChanges = { [M in keyof NewEnvironment]?: NewEnvironment[M] | un
   base?: number | null | undefined;
 };
 
-/** Runs in the transaction that appends the events. No events mean that nothing changed. */
+/** Runs in the transaction that appends the events. If it returns no events, nothing changed. */
 export type EnvironmentChange<T> = Prepare<Recording & { value: T }>;
 
 /** The beginning of a response, or the reason why there is none. The reason contains no text from the environment. */

@@ -243,7 +243,7 @@ export interface Comparer {
   compare(environment: EnvironmentRow): Promise<Comparison>;
 }
 
-/** Milliseconds after which a result is out of date, and longer ones after a failure. */
+/** Milliseconds after which a result is outdated. The time is longer after a failure. */
 const DUE_MS = 10_000;
 const DUE_AFTER_FAILURE_MS = 30_000;
 

@@ -175,7 +175,10 @@ function verificationOf(differences: readonly Difference[], log: LogVerification
   return { id, count, problem, event: { type: 'verification.failed', ...about(id), data: { faults } } };
 }
 
-/** Records the event unless the newest event about the same comparison equals it. Without such an event, all was well. */
+/**
+ * Records the event unless the newest event about the same comparison equals it. If there is no such event, the
+ * previous result had no faults.
+ */
 const recordIfNew =
   (event: ComparisonEvent): Prepare<Recording> =>
   async (client: pg.ClientBase) => {

@@ -38,7 +38,7 @@ type WebhookChanges = { [M in keyof NewWebhook]?: NewWebhook[M] | undefined } & 
   enabled?: boolean | undefined;
 };
 
-/** Runs in the transaction that appends the events. No events mean that nothing changed. */
+/** Runs in the transaction that appends the events. If it returns no events, nothing changed. */
 type WebhookChange<T> = Prepare<Recording & { value: T }>;
 
 export interface Webhooks {
@@ -52,7 +52,7 @@ export interface Webhooks {
   remove(id: string): WebhookChange<null>;
   /** @param overlap hours during which requests are also signed with the former secret */
   rotateSecret(id: string, overlap: number): WebhookChange<WebhookRow & { secret: string }>;
-  /** Delivers the events from `position` on again. */
+  /** Delivers the events again, starting at `position`. */
   replay(id: string, position: number): WebhookChange<WebhookRow>;
   /** Sends a test message immediately, even if the webhook is disabled. */
   test(id: string): Promise<Result<DeliveryRow>>;

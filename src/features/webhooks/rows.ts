@@ -70,7 +70,7 @@ const SECRETS = `pg_catalog.array_remove(ARRAY[w.secret, CASE WHEN w.old_secret_
 
 /**
  * SQL that identifies the database. A dump that is restored into another database has another identity. Physical copies
- * and standbys have the same.
+ * and standbys have the same identity.
  */
 export const DATABASE = `(SELECT c.system_identifier::text || '/' || d.oid::text
   FROM pg_catalog.pg_control_system() c, pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())`;

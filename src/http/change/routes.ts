@@ -137,7 +137,7 @@ export function renameRoute<N extends Name, Query>(
     async handle(submitted) {
       const call = { ...submitted, body: await inManagedSchemas(submitted.body, deps.config.schemas) };
       const command = await commandOf(name, input(call));
-      // An error about a name would reveal if a collection has this name.
+      // An error about a name would reveal whether a collection has this name.
       if (name === 'rename-collection')
         await requireNamesInScope(call.caller, { collection: (command as RenameCollection).to });
       const render = async (done: CompletedChange<CommandOf<N>>): Promise<Answer> => {

@@ -109,7 +109,7 @@ export function visiblePlan<P extends LimitedPlan>(caller: Pick<Caller, 'credent
     const isCollection = before.collections.has(source.collection) || after.collections.has(source.collection);
     const event = events[source.event];
     if (isCollection && isInScope(scope, source.collection)) return statement;
-    // The caller may read the event of a trigger, so also the statement.
+    // The caller may read the event of a trigger, and therefore also the statement.
     if (event !== undefined && changesObjects(event) && isNamedObjectInScope(scope, event.subject)) return statement;
     return {
       ...statement,

@@ -108,7 +108,7 @@ async function linkIntoPlace(part: string, file: string): Promise<boolean> {
 /** Timeout of a request in milliseconds. */
 const LIMIT = 15_000;
 
-/** Maximum bytes of a response that are read. No sensible response is larger. */
+/** Maximum number of bytes that are read from a response. A valid response is never larger. */
 const MAX_ANSWER = 64 * 1024;
 
 /**

@@ -36,8 +36,8 @@ export const backfillProblem = (
 ): Problem => problemAbout({ kind: 'field', collection, field, member: ['backfill', ...member] }, message);
 
 /**
- * Returns the backfills in normal form. A field that was NOT NULL before has no null to fill, so its backfill is left
- * out: the same request can be sent again.
+ * Returns the backfills in normal form. A field that was already NOT NULL contains no null, so its backfill is omitted.
+ * The same request can therefore be sent again.
  */
 export function resolveBackfills(from: State, to: State, requested: readonly RequestedBackfill[]): Result<Backfills> {
   const backfills = new Map<string, Backfill>();

@@ -339,8 +339,8 @@ function lettersOf(name: string): string {
 
 /**
  * Shows the bar and sets the title of the tab.
- * @param props.info undefined until the service responds. The head of the log is not shown then
- * @param props.isLost true if the service does not respond. A message then replaces the head
+ * @param props.info undefined until the service responds. Until then, the head of the log is not shown @param
+ * props.isLost true if the service does not respond. A message then replaces the head
  */
 function TopBar({ info, isLost }: { info: Info | undefined; isLost: boolean }) {
   const title = usePageTitle();

@@ -6,7 +6,7 @@ export interface InterfaceOption {
   label: string;
   /** `choices` is a list of values with texts. */
   kind: 'text' | 'number' | 'flag' | 'words' | 'choices' | 'icon' | 'color' | 'json' | readonly string[];
-  /** True if a flag is on unless it is set. */
+  /** True if a flag is on by default. */
   isOn?: boolean;
 }
 

@@ -36,7 +36,7 @@ export function KeyProblem({ collection }: { collection: string | null }) {
   );
 }
 
-/** The names that forms need to suggest free ones. */
+/** The names that exist, so that forms can suggest unused ones. */
 interface DraftedNames {
   /** Names of tables that a relation can reference. */
   collections: readonly string[];

@@ -58,7 +58,7 @@ describe('authentication', () => {
       });
     });
 
-    it('stays unchanged under other settings, and the log says that they have no effect', async () => {
+    it('stays unchanged under other settings, and the log reports that they have no effect', async () => {
       const { auth } = database;
       const ignored = async (settings: object) => (await auth.ensureAdmin(settings)).ignored;
       expect(await ignored({ password: 'correct horse', token: 'the-admin-token' })).deep.equal([]);
@@ -205,7 +205,7 @@ describe('authentication', () => {
       }
     });
 
-    it('are shown once, work until revoked, and are revoked at once on every process', async () => {
+    it('are shown once, work until revoked, and are revoked immediately on every process', async () => {
       const { tokens } = database.auth;
       const other = await database.another();
       const user = await newUser('token@example.com');
@@ -255,7 +255,7 @@ describe('authentication', () => {
       expect(await who(created.token)).equal(null);
     });
 
-    it('stop working when their user is suspended or removed, and follow role changes at once', async () => {
+    it('stop working when their user is suspended or removed, and follow role changes immediately', async () => {
       const { users, tokens } = database.auth;
       const user = await newUser('gone@example.com');
       const { token } = valueOf(await database.change(tokens.create(user.id, {})));

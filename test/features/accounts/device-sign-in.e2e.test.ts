@@ -163,7 +163,7 @@ describe('sign-in on another device', () => {
     }
   });
 
-  it('limits the sign-ins of an address that nobody confirms', async () => {
+  it('limits unconfirmed sign-ins from an address', async () => {
     for (let count = 0; count < 20; count += 1) await started();
     // One may still begin from time to time.
     await until('a sign-in is rejected', async () => (await begin()).status === 429);

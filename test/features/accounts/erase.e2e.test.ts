@@ -209,7 +209,7 @@ describe('an erased person', () => {
     expect([none.code, none.err.slice(0, 30)]).to.deep.equal([2, 'Name a user, or an --operator.']);
   });
 
-  it('can erase themselves, which leaves nothing of them either', async () => {
+  it('can erase themselves, which removes their data too', async () => {
     const mallory = await newPerson(admin, 'mallory', 'admin');
     await change(mallory.send, 'first');
     const headers = { 'x-reason': REASON, 'user-agent': AGENT };

@@ -307,7 +307,7 @@ describe('the exchange of ID tokens', () => {
     expect(await eventsOf('type=trust.updated')).to.be.empty;
   });
 
-  it('cannot change users, credentials or the policy, whatever its actions', async () => {
+  it('cannot change users, credentials or the policy, regardless of its actions', async () => {
     await trust(ruleWith({ scope: { role: 'admin', actions: [...TOKEN_ACTIONS] } }));
     const { token } = await exchanged();
     const personal = allRoutes().filter(({ action }) => action === 'personal');
@@ -441,7 +441,7 @@ describe('the exchange of ID tokens', () => {
     expect(await statusOf(token)).to.equal(200);
   });
 
-  it('remembers an exchanged ID token for a day, whatever the clocks of processes', async () => {
+  it('remembers an exchanged ID token for a day, regardless of the clocks of processes', async () => {
     await trust(ruleWith());
     const issued = now() - 60;
     await exchanged({ iat: issued });

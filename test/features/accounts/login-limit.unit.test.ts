@@ -168,7 +168,7 @@ describe('the login limit', () => {
       expect(verified).equal(4);
     });
 
-    it('waits for a place of its own address', async () => {
+    it('waits for a slot of its own address', async () => {
       const names = Array.from({ length: 30 }, (_, index) => `user${index}@example.com`);
       const found = await Promise.all(names.map((email) => verify(right, { ...ann, email })));
       expect(found).length(30);

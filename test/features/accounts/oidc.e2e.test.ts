@@ -272,7 +272,7 @@ describe('sign-in with an OpenID provider', () => {
     }
   });
 
-  it('says when the provider is down, and works again afterwards', async () => {
+  it('reports when the provider is down, and works again afterwards', async () => {
     provider.isDown = true;
     const reply = await send('/auth/oidc/login', { token: null });
     expect(reply.codes).to.deep.equal(['UNAVAILABLE']);

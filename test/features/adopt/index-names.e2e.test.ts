@@ -73,7 +73,7 @@ describe('indexes with custom names', () => {
     expect(await indexes()).to.deep.equal(['too']);
   });
 
-  it('can be swapped within one batch, whatever the fields are called', async () => {
+  it('can be swapped within one batch, regardless of the names of the fields', async () => {
     await api.sql('CREATE TABLE m (id int PRIMARY KEY, a int, b int)');
     await api.ok('POST', '/schema/adopt', { all: true });
     const none = { is_indexed: false, extras: null };

@@ -252,7 +252,7 @@ describe('hostile calls of agents', () => {
       }
     }));
 
-  it('receive bounded answers, which say how much is missing', () =>
+  it('receive bounded answers, which state how much is missing', () =>
     unchanged(async () => {
       const { content } = await attempt('reader', 'describe_collection', { collection: 'target', limit: 100 });
       const { cut, answer } = JSON.parse(content[1] ?? '') as { cut: boolean; answer: { fields: unknown[] } };

@@ -97,7 +97,7 @@ describe('authors', () => {
       expect(rejectionOf(await author.send(`/history/${path}`)), path).to.equal('403 FORBIDDEN');
   });
 
-  it('wait for nobody, and admins are asked to approve the current plan', async () => {
+  it('wait for no one, and admins are asked to approve the current plan', async () => {
     const waiting = async (send: Person['send']): Promise<string[]> =>
       dataOf<{ id: string }[]>(await send('/changes?to_approve')).map(({ id }) => id);
     const other = await newPerson(admin, 'second', 'admin');

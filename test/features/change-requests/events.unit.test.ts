@@ -17,7 +17,7 @@ describe('events of change requests', () => {
     });
   });
 
-  it('are attributed to the service if nobody caused them', () => {
+  it('are attributed to the service if no user caused them', () => {
     expect(createServiceCause('tidy')).to.deep.equal({ actor: SERVICE, command: 'tidy', reason: null, ...NOBODY });
   });
 

@@ -101,7 +101,7 @@ describe('change requests', () => {
   });
 
   describe('after a rebase', () => {
-    it('keep approvals for the same plan, and return at once without changes', async () => {
+    it('keep approvals for the same plan, and return immediately without changes', async () => {
       const { id, plan } = await proposed('A note', noted(table, 'mine'));
       await approve(id, plan);
       const count = async () => dataOf<unknown[]>(await admin(`/history/events?subject=change:${id}`)).length;

@@ -122,7 +122,7 @@ describe('scheduled change requests', () => {
     expect((await types(id)).filter((type) => type === 'change.applied')).to.have.length(1);
   });
 
-  it("follow the database's clock, whatever the machine's clock shows", async () => {
+  it("follow the database's clock, regardless of the machine's clock", async () => {
     const { id } = await proposed();
     await clock.set('-1 hour');
     await scheduled(id, 1_000);
@@ -229,7 +229,7 @@ describe('scheduled change requests', () => {
     expect(await errorsOf(id)).to.deep.equal(['FORBIDDEN']);
   });
 
-  it('are withdrawn or applied, as the response says, if both happen at the same time', async () => {
+  it('are withdrawn or applied, as the response states, if both happen at the same time', async () => {
     for (let turn = 0; turn < 6; turn++) {
       const { id } = await proposed();
       const text = `note ${notes}`;

@@ -181,7 +181,7 @@ describe('accepting drift concurrently', () => {
     }
   });
 
-  it('accepts the current definition of a type that partitioned tables use, whatever else it cannot accept', async () => {
+  it('accepts the current definition of a type that partitioned tables use, even if it cannot accept other differences', async () => {
     await api.sql(`CREATE TYPE mood AS ENUM ('a', 'b');
       CREATE TABLE plain (id int PRIMARY KEY, m mood);
       CREATE TABLE p (m mood, n int) PARTITION BY LIST (m); CREATE TABLE p1 PARTITION OF p FOR VALUES IN ('a');

@@ -315,7 +315,7 @@ describe('environments', () => {
       return JSON.stringify({ data });
     };
 
-    it('says that it cannot be reached', async () => {
+    it('is reported as unreachable', async () => {
       const closed = await startReceiver();
       await closed.stop();
       expect(await refusal({ url: closed.url })).to.deep.equal({
@@ -324,14 +324,14 @@ describe('environments', () => {
       });
     });
 
-    it('says that the token is rejected, and never repeats it', async () => {
+    it('reports that the token is rejected, and never repeats it', async () => {
       const token = 'dps_not-a-token-of-that-instance';
       const error = await refusal({ token });
       expect(error?.code).to.equal('token_rejected');
       expect(JSON.stringify(error)).to.not.contain(token);
     });
 
-    it('says that the token lacks privileges', async () => {
+    it('reports that the token lacks privileges', async () => {
       const { data } = await remote.ok<{ data: { id: string } }>('POST', '/users', {
         email: 'reader@example.com',
         password: 'correct horse battery',
@@ -346,11 +346,11 @@ describe('environments', () => {
       );
     });
 
-    it('says that it is this service', async () => {
+    it('reports that it is this service', async () => {
       expect((await refusal({ url: service.url, token: service.adminToken }))?.code).to.equal('same_instance');
     });
 
-    it('says that the release is older or newer, and repeats no other text', async () => {
+    it('reports that the release is older or newer, and repeats no other text', async () => {
       const releases: [release: string, expected: RegExp][] = [
         ['0.0.9', /^The environment runs release 0\.0\.9, which is older than release /],
         ['99.0.0', /^The environment runs release 99\.0\.0, which is newer than release /],
@@ -364,7 +364,7 @@ describe('environments', () => {
       }
     });
 
-    it('says that another program answers, and repeats nothing of its response', async () => {
+    it('reports that another program answers, and repeats nothing of its response', async () => {
       const token = 'dps_secret';
       const bodies: [headers: Record<string, string>, body: string][] = [
         [{ 'content-type': 'text/html' }, `<h1>Sign in with ${token}</h1>`],
@@ -430,7 +430,7 @@ describe('environments', () => {
     });
   });
 
-  it('lists environments at once while one of them never answers', async () => {
+  it('lists environments immediately while one of them never answers', async () => {
     hostile.respond = () => undefined;
     hostile.received.length = 0;
     const { id: silent } = await connect({ url: hostile.url });

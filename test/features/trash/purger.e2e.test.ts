@@ -155,7 +155,7 @@ describe('the trash', () => {
     await api.ok('DELETE', '/collections/articles');
   });
 
-  it('purges nothing before the expiry in the log, whatever the list says', async () => {
+  it('purges nothing before the expiry in the log, regardless of the list', async () => {
     const api = await start();
     await make(api, 'articles');
     await api.ok('DELETE', '/collections/articles');
@@ -248,7 +248,7 @@ describe('the trash', () => {
     expect(await trash(api)).to.deep.equal([]);
   });
 
-  it('uses schemas other than the managed one, whatever its name', async () => {
+  it('uses schemas other than the managed one, regardless of its name', async () => {
     const api = await start({ DB_SCHEMA: 'Other places' });
     await make(api, 'moved');
     await api.ok('POST', '/fields/moved', {

@@ -12,7 +12,7 @@ const plain = (field: string, schema: object = {}) => ({ field, type: 'string', 
 describe('the trash after manual changes', () => {
   const { api, service } = withService();
 
-  it('reports that it keeps nothing of a missing table when its collection is deleted', async () => {
+  it('reports that a missing table cannot be kept when its collection is deleted', async () => {
     await api.ok('POST', '/collections', { collection: 'away', schema: {} });
     const snapshot = await api.ok<{ collections: { collection: string }[]; fields: { collection: string }[] }>(
       'GET',

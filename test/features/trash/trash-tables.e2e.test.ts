@@ -127,7 +127,7 @@ describe('moving tables to the trash', () => {
     await api.sql('DROP PUBLICATION news');
   });
 
-  it('grants access to nobody else, whatever the default privileges are', async () => {
+  it('grants access to no other role, regardless of default privileges', async () => {
     try {
       // The service no longer uses them.
       await api.sql(onShared('GRANT USAGE ON SCHEMA %I TO pg_monitor'));
@@ -261,7 +261,7 @@ describe('moving tables to the trash', () => {
     expect(await api.sql('SELECT second FROM first')).to.deep.equal([{ second: 1 }]);
   });
 
-  it('drops at once in an apply that asks for it', async () => {
+  it('drops immediately in an apply that asks for it', async () => {
     await make('unwanted');
     const before = (await trash()).length;
     await api.ok('POST', '/schema/apply?purge', await dropping('unwanted'));

@@ -67,7 +67,7 @@ describe('the trash of tables', () => {
       await api.refused({ status: 400, code: 'INVALID_QUERY' }, 'GET', `/trash?${query}`);
   });
 
-  it('drops at once on request, and purges kept tables', async () => {
+  it('drops immediately on request, and purges kept tables', async () => {
     await articles();
     await api.ok('DELETE', '/collections/articles?purge');
     expect(await trashed()).to.deep.equal([]);

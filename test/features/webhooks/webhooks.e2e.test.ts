@@ -290,7 +290,7 @@ describe('webhooks', () => {
     expect(receiver.received).to.have.length(3);
   });
 
-  it('disables a webhook that has failed for three days, and says so in doctor and metrics', async () => {
+  it('disables a webhook that has failed for three days, and reports this in doctor and metrics', async () => {
     const { data } = await create();
     receiver.respond = (response) => void response.writeHead(500).end();
     await collection();

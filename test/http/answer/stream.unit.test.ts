@@ -17,7 +17,7 @@ const failureOf = (writing: Promise<void>): Promise<unknown> =>
   );
 
 describe('a streamed response', () => {
-  it('continues at once while the buffer has room, and otherwise when the client has read', async () => {
+  it('continues immediately while the buffer has room, and otherwise when the client has read', async () => {
     const [res, gone] = [response(), new AbortController()];
     await write(res, 'abc', { signal: gone.signal, stall: 0 });
     const writing = write(res, 'de', { signal: gone.signal, stall: 10_000 });

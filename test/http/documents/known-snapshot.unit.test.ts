@@ -46,7 +46,7 @@ describe('a submitted snapshot that mostly equals the current one', () => {
     for (const field of runToEnd(fieldDocumentsOf(state, authors))) expect(recognized.fields).to.include(field);
   });
 
-  it('is read like any JSON, with or without a wrapper, whatever was edited', () => {
+  it('is read like any JSON, with or without a wrapper, after any edit', () => {
     fc.assert(
       fc.property(schemaState, fc.array(edit, { maxLength: 4 }), fc.boolean(), (state, edits, wrapped) => {
         const submitted = snapshot(state);

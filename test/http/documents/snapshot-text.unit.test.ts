@@ -71,7 +71,7 @@ describe('cached texts', () => {
     expect(concerned(key)).deep.equal([]);
   });
 
-  it('are the same for any state, whatever was rendered before', () => {
+  it('are the same for any state, regardless of what was rendered before', () => {
     const renderings = () =>
       createRenderings(function* (state, node) {
         return JSON.stringify([collectionDocumentOf(state, node), yield* fieldDocumentsOf(state, node)]);

@@ -98,7 +98,7 @@ describe('deleting a field', () => {
     expect(await shown('/relations/many/ref')).to.include({ sort_field: null });
   });
 
-  it('deletes the far alias of a junction, and the other half keeps no partner', async () => {
+  it('deletes the far alias of a junction, and removes the reference to it from the other half', async () => {
     await create('a', [key('id'), alias('bs')]);
     await create('b', [key('id'), alias('as')]);
     await create('a_b', [key('id'), plain('a', 'integer'), plain('b', 'integer')]);

@@ -20,7 +20,7 @@ describe('the lock of a data directory', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('cannot be taken while another process holds it, whatever the names, and is free afterwards', async () => {
+  it('cannot be taken while another process holds it, for any names, and is free afterwards', async () => {
     const held = (await takeLock(directory)) as DataLock;
     expect(isLock(held)).to.equal(true);
     // Each name is random. If an attempt waited until it gave up, about half of them would, for 60 s in total.

@@ -57,7 +57,7 @@ describe('choosing a host', () => {
     expect(await choose(30_000)).to.equal('c');
   });
 
-  it('fails at once if every server rejects us, with the reason', async () => {
+  it('fails immediately with the reason if every server rejects us', async () => {
     const { choose } = cluster('read-write', failWith('28P01'), failWith('28P01'), failWith('3D000'));
     const error = await choose(3_600_000).catch((thrown: unknown) => thrown);
     expect((error as Error).message).to.equal('refused with 28P01');
@@ -121,7 +121,7 @@ describe('connections to a chosen host', () => {
     expect(other.ended).to.deep.equal([]);
   });
 
-  it('end at once if they connect too late', async () => {
+  it('end immediately if they connect too late', async () => {
     const { hosts, answers } = cluster('any', PRIMARY, STANDBY, GONE);
     const a = await hosts.choose(0);
     answers[0] = GONE;

@@ -195,7 +195,7 @@ describe('deferred indexes', () => {
     await expectVerified();
   });
 
-  it('waits longer after events without indexes, and still builds an index at once', async () => {
+  it('waits longer after events without indexes, and still builds an index immediately', async () => {
     const projection = start();
     await projection.retry();
     const unsubscribe = instance.store.subscribe((_point, _replaced, events) => projection.wake(events));

@@ -130,7 +130,7 @@ describe('copying column values', () => {
 
   const write = () => writing(application);
 
-  it('matches the table at the change, whatever is written in the meantime', async () => {
+  it('matches the table at the change, regardless of writes in the meantime', async () => {
     const before = await catalogText(session, 'public');
     const { stop, written } = write();
     for (const step of steps) await engine.runStep(contextOf(session, change, step), step);

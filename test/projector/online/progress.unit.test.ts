@@ -57,7 +57,7 @@ describe('the progress of an index build', () => {
     });
   }
 
-  it('stays between 0 and 1 whatever is counted', async () => {
+  it('stays between 0 and 1 for any counts', async () => {
     const phase = 'building index: sorting live tuples';
     expect(await messagesOf([at(phase, ['0', '0'])])).to.deep.equal({ done: 0.35, phase, waiting_for: [] });
     expect(await messagesOf([at('building index', ['9', '8'])])).to.deep.include({ done: 0.6 });

@@ -15,7 +15,7 @@ function runPursuit(left: number, written: (go: number) => number): ['near' | 'h
 }
 
 describe('catching up with writes', () => {
-  it('ends at once if few remain', () => {
+  it('ends immediately if few remain', () => {
     expect(runPursuit(499, () => 0)).to.deep.equal(['near', 1]);
     expect(runPursuit(500, () => 0)).to.deep.equal(['near', 2]);
   });
@@ -39,7 +39,7 @@ describe('catching up with writes', () => {
     expect(runPursuit(300_000, (go) => (go === 70 ? 0 : NOTES_AT_ONCE))).to.deep.equal(['hopeless', 180]);
   });
 
-  it('counts only after several full goes', () => {
+  it('counts only after several full passes', () => {
     const pursuit = new CatchUpCounter();
     expect(pursuit.isTimeToLook()).to.equal(false);
     expect(pursuit.isNear(600)).to.equal(false);

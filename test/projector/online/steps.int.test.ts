@@ -251,7 +251,7 @@ describe('preparation steps', () => {
     expect(rows).to.deep.equal([{ required: true }]);
   });
 
-  it('wait for an endless transaction, name it, and block nobody else', async () => {
+  it('wait for an endless transaction, name it, and block no other session', async () => {
     const application = await openSession(database.connectionString);
     await application.query(`SET application_name = 'shop'; BEGIN; SELECT FROM books LIMIT 1`);
     const [name, body] = updated('books', 'title', { is_nullable: false });

@@ -114,7 +114,7 @@ const ROWS: [Preparable, Expected][] = [
 ];
 
 describe('a preparable statement', () => {
-  it('has its own key, whatever dots names contain', () => {
+  it('has its own key, even if names contain dots', () => {
     const keyOf = (table: string, column: string) => {
       const statement = statementOf({ kind: 'not null', column });
       return preparedOf({ ...statement, object: { ...statement.object, table } })?.key;

@@ -79,7 +79,7 @@ describe('groups of events', () => {
     expect(groups(events.slice(0, 2)).map((group) => group.events.length)).to.deep.equal([2]);
   });
 
-  it('build deferred indexes at once and create adopted objects', () => {
+  it('build deferred indexes immediately and create adopted objects', () => {
     const indexed = column('a', 'integer', { is_indexed: true });
     const adopted = { ...created('t', [indexed]), type: 'collection.adopted' } as NewEvent;
     const summaries = (event: NewEvent[]) =>

@@ -53,7 +53,7 @@ describe("PostgreSQL's spelling of columns", () => {
     expect(await readSpellings()).to.deep.equal({});
   });
 
-  it('is found if an expression names its table, whatever its name', async () => {
+  it('is found if an expression names its table, regardless of its name', async () => {
     expect(await readSpellings(computed('a', 't.id + 1'), computed('b', 'id + t.c'))).to.deep.equal({
       't.a': '(id + 1)',
       't.b': '(id + c)',

@@ -225,7 +225,7 @@ describe('reverting past reused names', () => {
     expect((await client('/fields/p/a')).status).equal(200);
   });
 
-  it('gives a parent the name of its child after the child has its own again', async () => {
+  it('gives a parent the name of its child after the child has its former name again', async () => {
     await api.sql('CREATE TABLE c (id int PRIMARY KEY); CREATE TABLE x () INHERITS (c)');
     await api.ok('POST', '/schema/adopt', { tables: ['c', 'x'] });
     const then = await api.head();

@@ -101,7 +101,7 @@ describe('the hash of a plan', () => {
     expect(dropNote(changed)).to.not.equal(hash);
   });
 
-  it('differs if a changed or deleted view was different before, and only then', () => {
+  it('differs if and only if a changed or deleted view was different before', () => {
     const definition = 'CREATE VIEW titles AS SELECT title FROM posts';
     const body = { kind: 'view', definition };
     const view = { kind: 'view', id: 'titles' };

@@ -132,7 +132,7 @@ describe('extras of a column', () => {
     }
   });
 
-  it('are accepted or rejected whatever exists', () => {
+  it('are accepted or rejected regardless of existing objects', () => {
     // Every state meets every eighth column, and every column every eighth state.
     for (const [turn, { name: there, state }] of states().entries()) {
       for (const { name, column, misfits: expected } of COLUMNS.filter((_, index) => (index + turn) % 8 === 0)) {

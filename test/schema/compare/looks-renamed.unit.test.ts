@@ -48,7 +48,7 @@ describe('a probable rename', () => {
     expect(similar).to.deep.equal(['collection old -> new at new']);
   });
 
-  it('is a field with the same column, whatever its meta', () => {
+  it('is a field with the same column, regardless of its meta', () => {
     expect(pairs(singleTable(text('x')), singleTable({ ...text('y'), meta: { note: 'other' } }))).to.deep.equal([
       'field x -> y at t.y',
     ]);

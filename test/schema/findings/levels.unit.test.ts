@@ -21,7 +21,7 @@ describe('the level of a finding', () => {
     expect(of(10, { bytes: 2 ** 40 })).to.equal('danger');
   });
 
-  it('is the default, and says so, without statistics', () => {
+  it('is the default without statistics, and the finding states this', () => {
     expect(lock({})).to.include({ level: 'warn', statistics: null });
     expect(lock({ statistics: { articles: ROWS(0, { rows: null, bytes: null }) } })?.level).to.equal('warn');
   });

@@ -24,7 +24,7 @@ describe('imported collections', () => {
     ]);
   });
 
-  it('are tables if they have columns, whatever members are missing', () => {
+  it('are tables if they have columns, regardless of missing members', () => {
     const result = read(
       file({
         collections: [{ collection: 'a' }, { collection: 'b' }, { collection: 'c' }],

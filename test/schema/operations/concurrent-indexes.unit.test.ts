@@ -30,7 +30,7 @@ describe('a deferred index', () => {
     expect(updated('indexed', { is_indexed: false })).to.equal(false);
   });
 
-  it('is built at once without a request', () => {
+  it('is built immediately without a request', () => {
     expect(created({ is_indexed: true }, false)).to.equal(false);
     expect(updated('plain', { is_indexed: true }, false)).to.equal(false);
   });

@@ -98,7 +98,7 @@ describe('a snapshot', () => {
     expect(targetsIn(after)).to.deep.equal([null, 'ab', 'c']);
   });
 
-  it('has its own member order, whatever the source', () => {
+  it('has its own member order, regardless of the source', () => {
     const hostile: unknown = JSON.parse(
       '{"b": 1, "__proto__": {"y": 1, "x": [{"d": 1, "c": 2}, null, "text"]}, "a": null}',
     );

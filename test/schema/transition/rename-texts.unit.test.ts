@@ -4,7 +4,7 @@ import type { CollectionNode, State } from '../../../src/schema/model/state.js';
 import { NO_RENAMES, withRenames } from '../../../src/schema/transition/renames.js';
 import { LIBRARY } from './trashed.js';
 
-/** With texts that cannot be rewritten, as only a foreign log can contain. */
+/** Contains texts that cannot be rewritten, which only the log of another program can contain. */
 function createUnreadableState(): State {
   const node = LIBRARY.collections.get('articles') as CollectionNode;
   const status = node.fields.get('status');

@@ -226,7 +226,7 @@ describe('a draft of the admin app', () => {
     expect(discard(draft, 'collections', 'topics')).to.equal(EMPTY);
   });
 
-  it('deletes existing objects, whatever the draft changed in them before', () => {
+  it('deletes existing objects, regardless of their changes in the draft', () => {
     const author = fieldAt(start, 'articles', 'author');
     let draft = withFieldMeta(EMPTY, ['articles', 'author'], { note: 'x' });
     draft = remove(draft, 'relations', relationAt(start, 'articles', 'author'));
@@ -237,7 +237,7 @@ describe('a draft of the admin app', () => {
     when.then('relation.deleted articles.author', 'field.deleted articles.author', 'field.deleted authors.articles');
   });
 
-  it('deletes a collection with its fields, without entries of their own', () => {
+  it('deletes a collection with its fields, without separate entries for them', () => {
     let draft = withFieldMeta(EMPTY, ['comments', 'item'], { note: 'x' });
     draft = remove(draft, 'collections', collectionAt(start, 'comments'));
     const { diff, when } = appliedTo(start, draft);
@@ -274,7 +274,7 @@ describe('a draft of the admin app', () => {
     );
   });
 
-  it('deletes a relation of a renamed collection, whose foreign key has another name then', () => {
+  it('deletes a relation of a renamed collection, whose foreign key then has another name', () => {
     const renamed = renameCollection(EMPTY, 'articles', 'posts');
     const relation = { ...relationAt(start, 'articles', 'author'), many_collection: 'posts' };
     const [drop] = byDraftNames(renamed, headOf(start, renamed)).relations.values();
@@ -323,7 +323,7 @@ describe('a draft of the admin app', () => {
     appliedTo(start, draft).when.then('field.deleted articles.title', 'field.created articles.title');
   });
 
-  it('keeps other changes of somebody else', () => {
+  it('keeps other changes by another user', () => {
     const draft = withMeta(EMPTY, start, 'articles', { note: 'mine' });
     const meta = { icon: 'article' };
     const head = accept(start, 'update-collection', { collection: 'articles', body: { meta } });

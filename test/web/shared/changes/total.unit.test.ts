@@ -33,7 +33,7 @@ describe('the number of changes', () => {
     expect(countChanges([...replaced, change('fields', 'posts.title', 'changed')])).to.equal(2);
   });
 
-  it('names views beside collections', () => {
+  it('names views next to collections', () => {
     const view = change('objects', 'totals', 'made');
     expect(totalText([view])).to.equal('1 change in 1 view');
     expect(totalText([view, change('fields', 'posts.title', 'changed')])).to.equal(

@@ -85,7 +85,7 @@ describe('a snapshot file with other names of collections', () => {
     });
   });
 
-  it('has flat relations with the new names, and keeps names of foreign keys that somebody chose', () => {
+  it('has flat relations with the new names, and keeps names of foreign keys that a user chose', () => {
     const schema = { constraint_name: 'b_y_foreign' };
     const relation = { many_collection: 'b', many_field: 'y', one_collection: 'a', schema };
     const chosen = { ...relation, schema: { constraint_name: 'mine' } };
