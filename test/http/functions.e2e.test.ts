@@ -305,7 +305,7 @@ END $$`;
     await api.refused({ status: 422, code: 'POLICY_REFUSED' }, 'PATCH', path(ID), { definition: unsafe });
   });
 
-  it('does not touch functions of extensions', async () => {
+  it('do not include functions of extensions', async () => {
     await api.sql('CREATE EXTENSION IF NOT EXISTS citext');
     const drift = await api.ok<{ unmanaged_objects: object[] }>('GET', '/schema/drift');
     expect(drift.unmanaged_objects).to.deep.equal([]);

@@ -76,7 +76,7 @@ describe('the quota of one user', () => {
     expect(status).to.equal(200);
   });
 
-  it('remains healthy under load, and health shows the load', async () => {
+  it('keeps the service healthy under load, and its health shows the load', async () => {
     const { json: health } = await send('/server/health', { token: null });
     expect(health).to.have.nested.property('load.overloaded', false);
     expect(health).to.have.nested.property('load.answer_bytes', 0);

@@ -167,7 +167,7 @@ describe('rules', () => {
     ]);
   });
 
-  it('has several commands, and rules on a view follow the view', async () => {
+  it('can have several commands, and follow the view if they are on one', async () => {
     await create('CREATE VIEW adults AS SELECT id, name, age FROM members WHERE age > 17', {}, 'view');
     await create(
       `CREATE RULE "Add" AS ON INSERT TO adults DO INSTEAD (INSERT INTO members (name, age) VALUES (new.name, new.age);
@@ -270,7 +270,7 @@ describe('rules', () => {
     expect(await listed()).to.deep.equal(['count on members']);
   });
 
-  it('is created again when a column that it uses gets another type, and prevents its deletion', async () => {
+  it('are created again when a column that they use gets another type, and prevent its deletion', async () => {
     await create(LOG, { comment: 'Logs', enabled: 'replica' });
     for (const [column, used] of [
       ['members/age', 'column "age" of "members"'],
@@ -292,7 +292,7 @@ describe('rules', () => {
     await api.ok('DELETE', '/fields/members/note');
   });
 
-  it('does not apply to the statements that move values to the trash and back', async () => {
+  it('do not apply to the statements that move values to the trash and back', async () => {
     await api.sql(`INSERT INTO members (name, note) VALUES ('Ada', 'first'), ('Eve', 'second')`);
     await create('CREATE RULE keep AS ON UPDATE TO members DO INSTEAD NOTHING', { enabled: 'always' });
     await create(LOG.replace('WHERE new.name <> old.name ', ''), { enabled: 'always' });
@@ -309,7 +309,7 @@ describe('rules', () => {
     ]);
   });
 
-  it('is deleted with its collection, and restored with it under another name', async () => {
+  it('are deleted with their collection, and restored with it under another name', async () => {
     await create(LOG, { comment: 'Logs', enabled: 'always' });
     const head = await api.head();
     await api.ok('DELETE', '/collections/members');
@@ -326,7 +326,7 @@ describe('rules', () => {
     expect(await logged('people')).to.deep.equal([{ old_name: 'Ada', years: 36 }]);
   });
 
-  it('is left out of a restore if a collection that it writes no longer exists', async () => {
+  it('are excluded from a restore if a collection that they write no longer exists', async () => {
     await create(LOG);
     await api.ok('DELETE', '/collections/members');
     await api.ok('POST', '/collections/changes/rename', { to: 'others' });

@@ -61,7 +61,7 @@ describe('collections in several schemas', () => {
     expect(await tableNames()).to.deep.equal(['billing.payments', 'billing.returned']);
   });
 
-  it('has a table of one name in both schemas, with rows, indexes and sequences of their own', async () => {
+  it('can have the same table name in both schemas, with separate rows, indexes and sequences', async () => {
     const fields = [KEY, plain('total', 'integer', { is_indexed: true, is_unique: true })];
     await api.ok('POST', '/collections', { ...invoices, fields });
     await api.ok('POST', '/collections', { collection: 'invoices', schema: {}, fields });
@@ -128,7 +128,7 @@ describe('collections in several schemas', () => {
     await api.sql('DROP TABLE billing.elsewhere');
   });
 
-  it('has relations across schemas in both directions', async () => {
+  it('can have relations across schemas in both directions', async () => {
     await api.ok('POST', '/collections', {
       collection: 'customers',
       schema: {},

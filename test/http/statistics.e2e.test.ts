@@ -142,7 +142,7 @@ describe('statistics objects', () => {
     expect((await existing()).map(({ table }) => table)).to.deep.equal(['places']);
   });
 
-  it('is deleted in the same batch as a column that it uses, and not with another column', async () => {
+  it('are deleted in the same batch as a column that they use, and not with another column', async () => {
     await create(CITIES);
     await create('CREATE STATISTICS lowered ON (lower(zip)) FROM places');
     await create('CREATE STATISTICS others ON city, age FROM places');
@@ -171,7 +171,7 @@ describe('statistics objects', () => {
     expect(await diffTo(wanted)).to.deep.equal(NOTHING);
   });
 
-  it('is created again with its statistics target and comment when a column gets another type', async () => {
+  it('are created again with their statistics target and comment when a column gets another type', async () => {
     await create('CREATE STATISTICS ages ON city, age FROM places', { comment: 'Ages' });
     await api.sql('ALTER STATISTICS ages SET STATISTICS 7');
     const plan = await api.ok<Plan>('PATCH', '/fields/places/age?dry_run', { type: 'bigInteger' });
@@ -199,7 +199,7 @@ describe('statistics objects', () => {
     ]);
   });
 
-  it('is deleted with its collection, and restored with it under another name', async () => {
+  it('are deleted with their collection, and restored with it under another name', async () => {
     await create(CITIES, { comment: 'Cities' });
     const head = await api.head();
     await api.ok('DELETE', '/collections/places');
@@ -215,7 +215,7 @@ describe('statistics objects', () => {
     expect((await existing()).map(({ table }) => table)).to.deep.equal(['"Towns"']);
   });
 
-  it('is left out of a restore if another statistics object has its name now', async () => {
+  it('are excluded from a restore if another statistics object now has the name', async () => {
     await create(CITIES);
     await api.ok('DELETE', '/collections/places');
     await api.ok('POST', '/collections', { ...PLACES, collection: 'towns' });
@@ -271,7 +271,7 @@ describe('statistics objects', () => {
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(snapshot);
   });
 
-  it('is deleted with a column that PostgreSQL drops by inheritance', async () => {
+  it('are deleted with a column that PostgreSQL drops by inheritance', async () => {
     await api.sql('CREATE TABLE parent (id int PRIMARY KEY, a int, b int); CREATE TABLE child () INHERITS (parent)');
     await api.ok('POST', '/schema/adopt', { tables: ['parent', 'child'] });
     await create('CREATE STATISTICS inherited ON a, b FROM child');

@@ -208,7 +208,7 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     });
   });
 
-  it('does not fire triggers while it moves values to the trash and back', async () => {
+  it('do not fire while values are moved to the trash and back', async () => {
     await create(MARK.replace(' OF name', ''), 'trigger', { enabled: 'always' });
     await api.sql(`INSERT INTO members (name, age) VALUES ('Ada', 36)`);
     await create(
@@ -260,7 +260,7 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     expect(await api.sql(`SELECT tgenabled FROM pg_trigger WHERE tgname = 'mark'`)).to.deep.equal([{ tgenabled: 'D' }]);
   });
 
-  it('does not manage the triggers that PostgreSQL creates on partitions', async () => {
+  it('do not include the triggers that PostgreSQL creates on partitions', async () => {
     await api.sql(`
       CREATE TABLE days (id integer, at integer NOT NULL, name text, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
       CREATE TABLE days_1 PARTITION OF days FOR VALUES FROM (0) TO (10);

@@ -24,7 +24,7 @@ export interface ConflictAnswer {
 export function describeConflicts(conflicts: readonly ConflictAnswer[], files: SchemaFiles): string {
   const lines = conflicts.map((conflict) => describe(conflict, files));
   const count = formatCount(conflicts.length, 'conflict');
-  return `${lines.join('\n')}\nNothing was changed: ${count} between the files and changes by others since. Edit the files to match the service, or resolve all conflicts with --take ours (the service) or --take theirs (the files).`;
+  return `${lines.join('\n')}\nNothing was changed: ${count} between the files and changes that others have made since. Edit the files to match the service, or resolve all conflicts with --take ours (the service) or --take theirs (the files).`;
 }
 
 function describe({ message, extensions }: ConflictAnswer, files: SchemaFiles): string {

@@ -376,7 +376,7 @@ export async function readPresentFiles(invocation: Invocation): Promise<FolderFi
   return { files, lock };
 }
 
-/** Returns all files of the directory by path, including the lock. */
+/** Returns all files in the directory by path, including the lock. */
 export const withLock = ({ files, lock }: FolderFiles): Map<string, string> =>
   new Map([...files, [LOCK, writeLock(lock)]]);
 

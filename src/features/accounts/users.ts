@@ -60,7 +60,7 @@ interface NewUser {
 }
 
 interface UserChanges extends Partial<NewUser> {
-  /** The stored hash before the user proved the current password; see `readPasswordHash`. */
+  /** The stored hash at the time when the user entered the current password; see `readPasswordHash`. */
   formerHash?: string | null | undefined;
 }
 

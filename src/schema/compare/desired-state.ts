@@ -254,7 +254,7 @@ function withId(
   return read.ok && existing.id !== undefined ? ok({ id: existing.id, ...read.value }) : read;
 }
 
-/* Reads the objects other than tables of a submitted snapshot. */
+/* Reads the objects other than tables in a submitted snapshot. */
 
 /** Holds the definitions that PostgreSQL found equal although their parse trees differ. */
 export interface ObjectEquality {

@@ -24,7 +24,7 @@ const conflict = (place: ConflictAnswer['extensions']['place'], more: object = {
 });
 
 const END =
-  'between the files and changes by others since. Edit the files to match the service, or resolve all conflicts with --take ours (the service) or --take theirs (the files).';
+  'between the files and changes that others have made since. Edit the files to match the service, or resolve all conflicts with --take ours (the service) or --take theirs (the files).';
 
 describe('conflicts of a merge in files', () => {
   it('show their location and the differing values', () => {

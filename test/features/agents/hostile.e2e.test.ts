@@ -325,7 +325,7 @@ describe('hostile calls of agents', () => {
       }
     }, ['change.opened', 'change.commented']));
 
-  it('cannot exceed the scope of their token, even if a note orders it', () =>
+  it('cannot exceed the scope of their token, even if a note tells them to', () =>
     unchanged(async () => {
       const change = { delete: { collections: ['target'] } };
       await attempt('author', 'propose_change', { title: 'Drop', reason: 'hostile', change });

@@ -108,7 +108,7 @@ describe('hostile change requests', () => {
     expect((await show(admin, id)).state).to.equal('open');
   });
 
-  it('detect changed documents and comments in verification, and do not apply them', async () => {
+  it('fail verification if documents or comments were changed, and are not applied', async () => {
     const { id } = await open(author.send, { title: 'Changed', diff });
     const output = 'to be changed';
     expect((await author.send(`/changes/${id}/comment`, json({ comment: output }))).status).to.equal(200);

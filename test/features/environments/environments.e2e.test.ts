@@ -272,7 +272,7 @@ describe('environments', () => {
     await api.refused({ status: 409, code: 'INVALID_STATE' }, 'POST', '/environments', body);
   });
 
-  it('is for admins', async () => {
+  it('are for admins', async () => {
     const { id } = await connect();
     const password = 'correct horse battery';
     const user = { email: `${unique()}@example.com`, password, role: 'author' };

@@ -457,7 +457,7 @@ describe('webhooks', () => {
         await api.refused({ status: 404, code: 'NOT_FOUND' }, method, `/webhooks/${id}${path}`, body);
   });
 
-  it('is available to admins only', async () => {
+  it('are available to admins only', async () => {
     const user = await api.ok<{ data: { id: string } }>('POST', '/users', { email: 'a@example.com', role: 'auditor' });
     const { data } = await api.ok<{ data: { token: string } }>('POST', `/users/${user.data.id}/tokens`, {});
     const headers = { authorization: `Bearer ${data.token}` };

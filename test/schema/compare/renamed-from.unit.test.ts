@@ -56,7 +56,7 @@ describe('renamed_from', () => {
     });
   });
 
-  it('is in no compared document', () => {
+  it('does not occur in compared documents', () => {
     const fields = ['no document', field('stories', 'head', 'title'), { collection: 'stories', field: 'note' }];
     const { body } = read([table('stories', 'posts'), documentNamed('pages')], fields);
     expect(body).to.deep.equal({

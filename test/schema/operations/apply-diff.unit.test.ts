@@ -148,7 +148,7 @@ describe('apply-diff', () => {
     apply({ collections: diff.collections }).thenRefused('INVALID_PAYLOAD');
   });
 
-  it('replaces a column by an alias of the same name, with the loss shown', () => {
+  it('replaces a column with an alias of the same name, and shows the loss', () => {
     const diff = diffOf((document) => {
       document.relations = document.relations.filter((each) => each.many_field !== 'parent');
       Object.assign(field(document, 'articles', 'parent'), { type: 'alias', schema: null });

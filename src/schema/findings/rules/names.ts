@@ -41,7 +41,7 @@ export const nameLooksAlike: Rule = {
   title: 'Name that looks like another',
   what: 'A collection, a field or a constraint gets a name that differs from an existing one only in case or in Unicode normalization.',
   why: 'People and many tools cannot tell the two names apart, so they read or change the wrong one.',
-  safer: 'Use the existing object, or choose a name that differs in its letters.',
+  safer: 'Use the existing object, or choose a name with different letters.',
   example: { unsafe: '{"collection": "Articles"} next to "articles"', safe: '{"collection": "archived_articles"}' },
   field: ({ old, now }, { after }) => {
     if (old !== undefined || after === undefined) return undefined;
