@@ -115,7 +115,7 @@ describe("the service's own tables", () => {
     expect((await instance.pool.query('SELECT FROM service.service_tokens')).rowCount).to.equal(0);
   });
 
-  it('allow one user per e-mail address, ignoring case', async () => {
+  it('accept only one user per e-mail address, regardless of case', async () => {
     const insert = (email: string) =>
       instance.pool.query(
         `INSERT INTO service.service_users (id, email, name, role) VALUES (gen_random_uuid(), $1, 'A', 'reader')`,
