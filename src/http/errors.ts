@@ -272,7 +272,7 @@ function addOtherSchemaOfGrants(
   if (schema === undefined || (schema !== schemas[0] && schemas.includes(schema))) return;
   const message =
     schema === schemas[0]
-      ? 'definition must write the table, function or sequence of the default schema without a schema'
+      ? 'definition must write the table, function, sequence or type of the default schema without a schema'
       : `definition must name an object in ${namesOfSchemas(schemas)}, and names ${JSON.stringify(schema)}`;
   problems.push(invalidProblem(path(), message));
 }

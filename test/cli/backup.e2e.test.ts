@@ -360,6 +360,7 @@ describe('dps backup', () => {
         ['/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE numbers START WITH 1000 INCREMENT BY 5' }],
         ['/objects', { kind: 'privileges', definition: 'GRANT USAGE ON SEQUENCE numbers TO pg_monitor' }],
         ['/objects', { kind: 'type', definition: "CREATE TYPE feelings AS ENUM ('happy', 'sad')" }],
+        ['/objects', { kind: 'privileges', definition: 'REVOKE USAGE ON TYPE feelings FROM PUBLIC' }],
         ['/objects', { kind: 'policy', definition: `CREATE POLICY own ON letters USING (owner = 'ada')` }],
         [
           '/objects',
@@ -389,7 +390,7 @@ describe('dps backup', () => {
     await sql(
       from,
       `SELECT nextval('numbers') FROM generate_series(1, 3); GRANT SELECT ON SEQUENCE numbers TO PUBLIC; CREATE SEQUENCE aside;
-        CREATE TYPE beside AS ENUM ()`,
+        CREATE TYPE beside AS ENUM (); GRANT USAGE ON TYPE feelings TO pg_monitor`,
     );
     const to = join(directory, 'forced.dps');
     const failed = await backup(to, from);
@@ -402,7 +403,7 @@ describe('dps backup', () => {
       .and.contain('table options: notes')
       .and.contain('statistics objects: letters')
       .and.contain('rules: hide on notes')
-      .and.contain('privileges: PUBLIC on notes, PUBLIC on numbers, pg_monitor on secret()')
+      .and.contain('privileges: PUBLIC on notes, PUBLIC on numbers, pg_monitor on feelings, pg_monitor on secret()')
       .and.contain('sequences: aside')
       .and.contain('types: beside');
 
@@ -417,9 +418,11 @@ describe('dps backup', () => {
     expect(rules).to.deep.equal([{ rulename: 'keep', ev_enabled: 'D' }]);
     const granted = await query(
       target,
-      `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects, has_function_privilege('pg_monitor', 'secret()', 'EXECUTE') AS executes, has_sequence_privilege('pg_monitor', 'numbers', 'USAGE') AS uses, has_sequence_privilege('pg_monitor', 'numbers', 'SELECT') AS reads`,
+      `SELECT has_table_privilege('pg_monitor', 'letters', 'DELETE') AS deletes, has_column_privilege('pg_monitor', 'letters', 'owner', 'SELECT') AS selects, has_function_privilege('pg_monitor', 'secret()', 'EXECUTE') AS executes, has_sequence_privilege('pg_monitor', 'numbers', 'USAGE') AS uses, has_sequence_privilege('pg_monitor', 'numbers', 'SELECT') AS reads, has_type_privilege('pg_monitor', 'feelings', 'USAGE') AS feels`,
     );
-    expect(granted).to.deep.equal([{ deletes: true, selects: true, executes: false, uses: true, reads: false }]);
+    expect(granted).to.deep.equal([
+      { deletes: true, selects: true, executes: false, uses: true, reads: false, feels: false },
+    ]);
     const options = await query(
       target,
       `SELECT relname::text, reloptions FROM pg_class WHERE relname IN ('letters', 'notes') AND reloptions IS NOT NULL`,

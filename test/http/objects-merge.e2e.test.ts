@@ -133,9 +133,10 @@ describe('merges of views', () => {
     });
     const origin = await api.ok<Snapshot>('GET', '/schema/snapshot');
     const head = await api.head();
+    const closed = { kind: 'privileges', id: 'public on type mood', definition: [], comment: null };
     const theirs = (more: object): object => ({
       ...origin,
-      objects: origin.objects.map((each) => (each.kind === 'type' ? { ...each, ...more } : each)),
+      objects: [...origin.objects.map((each) => (each.kind === 'type' ? { ...each, ...more } : each)), closed],
     });
     const change = (more: object) => api.ok('PATCH', '/objects/type/mood', more);
     await change({ comment: 'Feelings' });
@@ -144,6 +145,7 @@ describe('merges of views', () => {
     await api.ok('POST', '/schema/apply', combined.json);
     const { data } = await api.ok<{ data: object }>('GET', '/objects/type/mood');
     expect(data).to.deep.include({ comment: 'Feelings', definition: enumOf('happy', 'so so', 'sad') });
+    await api.ok('GET', '/objects/privileges/public%20on%20type%20mood');
     const body = { base: head, theirs: theirs({ definition: enumOf('happy', 'sad', 'angry') }) };
     const [conflict] = ((await merge(body)).json as { errors: Conflict[] }).errors;
     const there = { part: 'objects', kind: 'type', id: 'mood', path: ['definition'] };

@@ -273,14 +273,16 @@ function randomPrivileges(random: () => number, views: readonly SchemaObject[]):
   );
 }
 
-/** EXECUTE for one role, and for no other role. */
-function randomExecution(random: () => number, objects: readonly SchemaObject[]): SchemaObject[] {
-  const routines = objects.filter(({ kind }) => kind === 'function' || kind === 'aggregate');
-  return routines.flatMap(({ id }) => {
+/** EXECUTE on functions and USAGE on types for one role, and for no other role. */
+function randomUse(random: () => number, objects: readonly SchemaObject[]): SchemaObject[] {
+  const used = objects.filter(({ kind }) => ['function', 'aggregate', 'type'].includes(kind));
+  return used.flatMap(({ kind, id }) => {
     const grantable = below(random, 2) === 0 && { grantable: true as const };
+    const name = kind === 'type' ? 'USAGE' : 'EXECUTE';
+    const on = kind === 'type' ? `type ${id === 'moods' ? id : `"${id}"`}` : id;
     const both = [
-      { id: `pg_monitor on ${id}`, definition: [{ name: 'EXECUTE', ...grantable }] },
-      { id: `public on ${id}`, definition: [] },
+      { id: `pg_monitor on ${on}`, definition: [{ name, ...grantable }] },
+      { id: `public on ${on}`, definition: [] },
     ];
     return both
       .filter(() => below(random, 2) === 0)
@@ -349,22 +351,23 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
       const ofRules = numbersFrom(seed + 200);
       const ofAggregates = numbersFrom(seed + 300);
       const ofPrivileges = numbersFrom(seed + 400);
-      const ofExecution = numbersFrom(seed + 500);
+      const ofUse = numbersFrom(seed + 500);
       const ofOptions = numbersFrom(seed + 600);
       const ofTypes = numbersFrom(seed + 700);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
         const aggregates = randomAggregates(ofAggregates);
+        const types = randomTypes(ofTypes);
         const objects = [
           ...drawn,
           ...randomStatistics(other),
           ...randomSequences(other),
-          ...randomTypes(ofTypes),
+          ...types,
           ...randomRules(ofRules, drawn),
           ...aggregates,
           ...randomPrivileges(ofPrivileges, drawn),
-          ...randomExecution(ofExecution, [...drawn, ...aggregates]),
+          ...randomUse(ofUse, [...drawn, ...aggregates, ...types]),
           ...randomOptions(ofOptions),
         ];
         const target = withObjects(

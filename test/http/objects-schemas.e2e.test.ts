@@ -95,6 +95,8 @@ const OBJECTS: readonly [kind: string, definition: string, id: string][] = [
   ['privileges', 'REVOKE EXECUTE ON FUNCTION billing.trim_number() FROM PUBLIC', 'public on billing.trim_number()'],
   ['privileges', 'GRANT USAGE ON SEQUENCE billing.numbers TO pg_monitor', 'pg_monitor on sequence billing.numbers'],
   ['privileges', 'GRANT SELECT ON billing.large TO pg_monitor', 'pg_monitor on billing.large'],
+  ['privileges', 'GRANT USAGE ON TYPE billing.state TO pg_monitor', 'pg_monitor on type billing.state'],
+  ['privileges', 'REVOKE USAGE ON TYPE billing.state FROM PUBLIC', 'public on type billing.state'],
 ];
 
 const keysOf = (objects: readonly { kind: string; id: string }[]): string[] =>
@@ -148,6 +150,7 @@ describe('objects outside the default schema', () => {
     await api.ok('POST', `${pathOf('function', 'billing.net(integer)')}/rename`, { to: 'net_of' });
     await api.ok('POST', `${pathOf('trigger', 'trim_number on billing.invoices')}/rename`, { to: 'trim_it' });
     await api.ok('POST', `${pathOf('sequence', 'billing.numbers')}/rename`, { to: 'counter' });
+    await api.ok('POST', `${pathOf('type', 'billing.state')}/rename`, { to: 'status' });
     const ids = (await listed()).map(({ id }) => id);
     expect(ids).to.include.members([
       'billing.larger',
@@ -157,6 +160,7 @@ describe('objects outside the default schema', () => {
       'pg_monitor on billing.larger',
       'pg_monitor on billing.net_of(integer)',
       'pg_monitor on sequence billing.counter',
+      'public on type billing.status',
     ]);
     const debtors = await api.ok<{ data: Document }>('GET', pathOf('view', 'debtors'));
     expect(debtors.data.definition).to.include('FROM billing.larger');

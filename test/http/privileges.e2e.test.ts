@@ -166,7 +166,7 @@ describe('privileges', () => {
       'a schema as target',
       { definition: `GRANT USAGE ON SCHEMA public TO ${ROLE}` },
       'definition',
-      'table, view, function or sequence',
+      'table, view, function, sequence or type',
     ],
     ['a table that is not managed', { id: `${ROLE} on strangers`, definition: SELECT }, 'definition', 'not a managed'],
     ['a grant option for PUBLIC', { id: 'public on members', definition: [MIXED[0]] }, 'definition', 'PUBLIC'],

@@ -31,6 +31,7 @@ const OBJECTS = [
   ['policy', 'CREATE POLICY adults ON members USING (age > 17)'],
   ['row_security', 'ALTER TABLE members ENABLE ROW LEVEL SECURITY'],
   ['statistics', 'CREATE STATISTICS towns ON age, town FROM members'],
+  ['type', 'CREATE TYPE address AS (street text)'],
 ] as const;
 
 /** Statements for properties that no event describes. */
@@ -81,6 +82,7 @@ const LOSSES: readonly (readonly [loss: string, effect: Effect])[] = [
     'GRANT EXECUTE ON FUNCTION is_adult(bigint) TO PUBLIC',
     { properties: ['function public.is_adult(bigint): EXECUTE for PUBLIC'] },
   ],
+  ['REVOKE USAGE ON TYPE address FROM PUBLIC', { properties: ['type public.address: USAGE for PUBLIC'] }],
   [`ALTER FUNCTION keep() OWNER TO ${OTHER_ROLE}`, { properties: ['function public.keep(): owner'] }],
   [`ALTER STATISTICS towns OWNER TO ${OTHER_ROLE}`, { properties: ['statistics object public.towns: owner'] }],
   ['COMMENT ON COLUMN adults.name IS NULL', { properties: ['view column public.adults.name: comment'] }],

@@ -168,6 +168,7 @@ const newObject = (context: Context): object => ({
       `pg_monitor on "${collectionName(context)}"`,
       'pg_monitor on f(integer)',
       'pg_monitor on sequence q',
+      'public on type m',
       'public on f(integer)',
       'public on g(integer)',
     ]),
@@ -286,6 +287,7 @@ const someObject = ({ random }: Context): string =>
     '/objects/privileges/public%20on%20f(integer)',
     '/objects/privileges/pg_monitor%20on%20g(integer)',
     '/objects/privileges/public%20on%20sequence%20q',
+    '/objects/privileges/public%20on%20type%20m',
   ]);
 
 const OBJECTS: Rules = {

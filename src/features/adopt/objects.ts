@@ -206,8 +206,8 @@ interface Adopting {
 const OWN_SCHEMAS: ReadonlySet<string> = new Set(['pg_catalog', 'information_schema']);
 
 /**
- * Rejects objects that use an unmanaged table, types that use an unmanaged type, and privileges on an unmanaged function
- * or sequence. A replay of the log could not create such an object in another database.
+ * Rejects objects that use an unmanaged table, types that use an unmanaged type, and privileges on an unmanaged function,
+ * sequence or type. A replay of the log could not create such an object in another database.
  */
 function refuseUnmanagedUses({ objects, views, refused, relations, schema, state }: Adopting): void {
   const managedTypes = [...state.objects.values()].flatMap(({ object }) =>
@@ -303,8 +303,8 @@ const isAboutOptions = ({ kind, name }: Note): boolean =>
   ['storage parameter', 'unlogged', 'column setting'].includes(kind) ||
   (kind === 'replica identity' && name !== 'index');
 
-/** PUBLIC has EXECUTE on every new function, so a snapshot loses nothing if it has it here. */
-const ABOUT_PUBLIC_EXECUTE = /^(?:GRANT EXECUTE|REVOKE ALL) ON (?:FUNCTION|PROCEDURE) .* (?:TO|FROM) PUBLIC$/s;
+/** PUBLIC has EXECUTE on every new function and USAGE on every new type, so a snapshot loses nothing if it has it here. */
+const ABOUT_PUBLIC = /^(?:GRANT (?:EXECUTE|USAGE)|REVOKE ALL) ON (?:FUNCTION|PROCEDURE|TYPE) .* (?:TO|FROM) PUBLIC$/s;
 
 /** Creates notes about properties that no snapshot contains, although changes to the object preserve them. */
 function restoringNotes(
@@ -312,9 +312,9 @@ function restoringNotes(
   { restoring }: CatalogObject,
   { managed, schema }: { managed: ReadonlySet<string>; schema: string },
 ): Note[] {
-  const isPublic = restoring.some((text) => /^GRANT EXECUTE .* TO PUBLIC$/s.test(text));
+  const isPublic = restoring.some((text) => /^GRANT (?:EXECUTE|USAGE ON TYPE) .* TO PUBLIC$/s.test(text));
   const kept = restoring.filter(
-    (text) => !managed.has(keyOfCreated(text, schema)) && !(isPublic && ABOUT_PUBLIC_EXECUTE.test(text)),
+    (text) => !managed.has(keyOfCreated(text, schema)) && !(isPublic && ABOUT_PUBLIC.test(text)),
   );
   const kinds = new Set(kept.flatMap((text) => KEPT.find(([pattern]) => pattern.test(text))?.[1] ?? []));
   return [...kinds].sort().map((kind) => ({

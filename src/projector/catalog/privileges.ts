@@ -1,4 +1,4 @@
-/* Reads the privileges of roles on tables, views, functions and sequences. */
+/* Reads the privileges of roles on tables, views, functions, sequences and types. */
 import type pg from 'pg';
 import { type Privilege, objectKey } from '../../schema/model/objects.js';
 import { nameOfTarget } from '../../schema/model/object-ids.js';
@@ -10,8 +10,8 @@ import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
 const { from, where, id, printed, relation } = OBJECT_CATALOGS.privileges;
 
 /**
- * Selects privileges. $1 is the managed schema, $2 the names of tables, functions and sequences or null for all, $3 the
- * ids or null for all.
+ * Selects privileges. $1 is the managed schema, $2 the names of tables, functions, sequences and types or null for all, $3
+ * the ids or null for all.
  */
 const PRIVILEGES: Sql = sql`
 SELECT f.* FROM (
@@ -36,7 +36,7 @@ export async function readPrivileges(
   return select(client, [schema, names ?? null, ids ?? null]);
 }
 
-/** @param names the names of tables, views, functions and sequences */
+/** @param names the names of tables, views, functions, sequences and types */
 export const readPrivilegesOn = (
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,

@@ -58,12 +58,23 @@ const TYPE_NAME = sql`pg_catalog.format('%I.%I', n.nspname, t.typname)`;
 const grantee = (role: Sql): Sql =>
   sql`CASE ${role} WHEN 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(${role})::text) END`;
 
-/** SQL for the statements that restore a type after it was created again. Without privileges, PUBLIC can use it. */
+/** SQL condition: the row `d` of pg_default_acl applies to a type that the service creates in the schema of `t`. */
+const IS_DEFAULT = sql`(d.defaclobjtype = 'T' AND d.defaclnamespace IN (0::oid, t.typnamespace)
+    AND d.defaclrole = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user))`;
+
+/** True if privileges must be restored. Otherwise, PUBLIC can use the type, also after it was created again. */
+const HAS_PRIVILEGES = sql`(t.typacl IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_default_acl d WHERE ${IS_DEFAULT}))`;
+
+/** SQL for the statements that restore a type after it was created again. */
 const RESTORING_TYPE = sql`
-  SELECT 0 AS rank, pg_catalog.format('REVOKE ALL ON TYPE %s FROM PUBLIC', ${TYPE_NAME}) AS text WHERE t.typacl IS NOT NULL
+  SELECT 0 AS rank, pg_catalog.format('REVOKE ALL ON TYPE %s FROM %s', ${TYPE_NAME}, ${grantee(sql`g.grantee`)}) AS text
+    FROM (SELECT 0::oid AS grantee UNION
+      SELECT x.grantee FROM pg_catalog.pg_default_acl d, pg_catalog.aclexplode(d.defaclacl) x
+       WHERE ${IS_DEFAULT} AND x.grantee <> t.typowner) g WHERE ${HAS_PRIVILEGES}
   UNION ALL SELECT 1, pg_catalog.format('GRANT %s ON TYPE %s TO %s%s', x.privilege_type, ${TYPE_NAME}, ${grantee(sql`x.grantee`)},
            CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
-    FROM pg_catalog.aclexplode(t.typacl) x WHERE x.grantee <> t.typowner
+    FROM pg_catalog.aclexplode(coalesce(t.typacl, pg_catalog.acldefault('T'::"char", t.typowner))) x
+   WHERE x.grantee <> t.typowner AND ${HAS_PRIVILEGES}
   UNION ALL SELECT 2, pg_catalog.format('COMMENT ON COLUMN %s.%I IS %L', ${TYPE_NAME}, a.attname, d.description)
     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_description d
       ON d.classoid = 'pg_catalog.pg_class'::regclass::oid AND d.objoid = a.attrelid AND d.objsubid = a.attnum

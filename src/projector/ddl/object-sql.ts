@@ -1,5 +1,5 @@
 /* Expressions for queries about the objects of a schema: their ids and their definitions. */
-import { EXECUTE, PUBLIC } from '../../schema/model/objects.js';
+import { EXECUTE, PUBLIC, USAGE } from '../../schema/model/objects.js';
 import { type Sql, sql, join, literal } from './sql.js';
 
 /* Expressions for queries about a trigger `t` of pg_trigger, its table `c` and the namespace `n` of the table. */
@@ -257,7 +257,7 @@ export const ROUTINE_TAIL = sql`CASE p.prokind WHEN 'a' THEN ${AGGREGATE_TAIL}
     pg_catalog.length(pg_catalog.format('CREATE OR REPLACE %s %I.%I', ${ROUTINE_WORD}, n.nspname, p.proname)) + 1), E' \n') END`;
 
 /*
- * Expressions for queries about the privileges `granted` of one role on a table, a function or a sequence, and its
+ * Expressions for queries about the privileges `granted` of one role on a table, a function, a sequence or a type, and its
  * namespace `n`. `granted.used` is the catalog of that object, by its name in KINDS.
  */
 
@@ -294,23 +294,34 @@ export const idOnRoutine = (role: Sql): Sql => sql`(${quoteUnlessPlain(role)} ||
 export const IS_OWN_ROUTINE: Sql = sql`NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
     WHERE d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.deptype = 'i')`;
 
+/** SQL for the id of the privileges of a role on a type `t`, like `idOnTarget` of src/schema/model/object-ids.ts. */
+export const idOnType = (role: Sql): Sql =>
+  sql`(${quoteUnlessPlain(role)} || ' on type ' || ${quoteUnlessPlain(sql`t.typname`)})`;
+
 /**
- * Without an access control list, PUBLIC has EXECUTE. Only the opposite is an object. It has an empty list, and does not
- * exist while any role grants EXECUTE to PUBLIC.
+ * Without an access control list, PUBLIC has EXECUTE on a function and USAGE on a type. Only the opposite is an object. It
+ * has an empty list, and does not exist while any role grants the privilege to PUBLIC.
  */
+const usesOf = ({ list, owner, name }: Record<'list' | 'owner' | 'name', Sql>): Sql => sql`
+      SELECT x.grantee, pg_catalog.pg_get_userbyid(x.grantee)::text AS role,
+             pg_catalog.json_build_array(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', ${name},
+               'grantable', CASE WHEN x.is_grantable THEN true END)))::text AS list
+        FROM pg_catalog.aclexplode(${list}) x WHERE x.grantor = ${owner} AND x.grantee <> 0::oid
+      UNION ALL SELECT 0::oid, ${literal(PUBLIC)}, '[]'
+       WHERE NOT EXISTS (SELECT FROM pg_catalog.aclexplode(${list}) x WHERE x.grantee = 0::oid)`;
+
 const ON_ROUTINES: Sql = sql`
   SELECT 'pg_catalog.pg_proc'::regclass::oid, 'pg_proc', p.oid, p.pronamespace, p.proname, ${ROUTINE_ID}, p.proowner, g.grantee, g.role, g.list, ${idOnRoutine(sql`g.role`)}
-    FROM pg_catalog.pg_proc p CROSS JOIN LATERAL (
-      SELECT x.grantee, pg_catalog.pg_get_userbyid(x.grantee)::text AS role,
-             pg_catalog.json_build_array(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', ${literal(EXECUTE)},
-               'grantable', CASE WHEN x.is_grantable THEN true END)))::text AS list
-        FROM pg_catalog.aclexplode(p.proacl) x WHERE x.grantor = p.proowner AND x.grantee <> 0::oid
-      UNION ALL SELECT 0::oid, ${literal(PUBLIC)}, '[]'
-       WHERE NOT EXISTS (SELECT FROM pg_catalog.aclexplode(p.proacl) x WHERE x.grantee = 0::oid)) g
+    FROM pg_catalog.pg_proc p CROSS JOIN LATERAL (${usesOf({ list: sql`p.proacl`, owner: sql`p.proowner`, name: literal(EXECUTE) })}) g
    WHERE p.proacl IS NOT NULL AND ${IS_OWN_ROUTINE}`;
 
+const ON_TYPES: Sql = sql`
+  SELECT 'pg_catalog.pg_type'::regclass::oid, 'pg_type', t.oid, t.typnamespace, t.typname, NULL::text, t.typowner, g.grantee, g.role, g.list, ${idOnType(sql`g.role`)}
+    FROM pg_catalog.pg_type t CROSS JOIN LATERAL (${usesOf({ list: sql`t.typacl`, owner: sql`t.typowner`, name: literal(USAGE) })}) g
+   WHERE t.typacl IS NOT NULL AND ${IS_OWN_TYPE}`;
+
 /** Lists of privileges as JSON, one for each role: `[{"name": "UPDATE", "columns": ["name"]}]`. */
-export const PRIVILEGES_FROM: Sql = sql`(${ON_RELATIONS} UNION ALL ${ON_ROUTINES}) granted
+export const PRIVILEGES_FROM: Sql = sql`(${ON_RELATIONS} UNION ALL ${ON_ROUTINES} UNION ALL ${ON_TYPES}) granted
     JOIN pg_catalog.pg_namespace n ON n.oid = granted.namespace`;
 
 /** SQL condition: the privileges belong to a role other than the owner and the account of the service. */

@@ -93,7 +93,7 @@ export function findObjectLocks({ before, after, statements, schema }: ObjectSta
   });
 }
 
-/** Returns the view, function or sequence that a statement about an object locks. Undefined for a table. */
+/** Returns the view, function, sequence or type that a statement about an object locks. Undefined for a table. */
 function findLocked(before: State, object: ObjectName): ObjectName | undefined {
   const { table, target } = objectNameParts(object);
   if (target !== null) return getTarget(before, target);

@@ -182,8 +182,8 @@ function rejectNeededRenames({ before }: ObjectChange, { renamed }: ChangedObjec
 }
 
 /**
- * True for privileges on a view, function or sequence that is dropped too. They then no longer exist. A sequence that
- * tables still need stays.
+ * True for privileges on a view, function, sequence or type that is dropped too. They then no longer exist. A sequence or a
+ * type that tables still need stays.
  */
 function isDroppedWithOther({ before, after }: ObjectChange, key: string, dropped: ReadonlySet<string>): boolean {
   const { kind, id } = nameOfKey(key);

@@ -16,7 +16,7 @@ import {
   locationKey,
   schemasOf,
 } from '../../schema/model/state.js';
-import { idOnRelation, idOnRoutine } from '../ddl/object-sql.js';
+import { IS_OWN_TYPE, idOnRelation, idOnRoutine, idOnType } from '../ddl/object-sql.js';
 import { OBJECT_CATALOGS, objectCatalogs } from '../ddl/object-catalogs.js';
 import { type Sql, join, literal, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';
@@ -53,6 +53,7 @@ const IS_LOGGED_ON_ROUTINE: Sql = isLogged({
   owner: sql`p.proowner`,
   namespace: sql`p.pronamespace`,
 });
+const IS_LOGGED_ON_TYPE: Sql = isLogged({ id: idOnType(ROLE), owner: sql`t.typowner`, namespace: sql`t.typnamespace` });
 
 /** SQL condition: the options of the table `r` are an object of the log. $4 are the schemas of these tables, $5 their names. */
 const HAS_LOGGED_OPTIONS: Sql = sql`((r.relnamespace, r.relname) IN (SELECT n.oid, l.name
@@ -73,7 +74,7 @@ WITH relation AS (
 ), type AS (
   SELECT t.* FROM pg_catalog.pg_type t
    WHERE t.typnamespace = ANY (SELECT n.oid FROM pg_catalog.pg_namespace n WHERE n.nspname = ANY ($1::name[]))
-     AND t.typtype IN ('e', 'd', 'r')
+     AND ${IS_OWN_TYPE}
 ), attribute AS (
   SELECT a.*, r.relkind FROM pg_catalog.pg_attribute a JOIN relation r ON r.oid = a.attrelid
    WHERE a.attnum > 0 AND NOT a.attisdropped AND r.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -93,7 +94,7 @@ WITH relation AS (
   UNION ALL
   SELECT 'pg_catalog.pg_type'::regclass::oid, t.oid, 0, t.typowner, x.*
     FROM type t, pg_catalog.aclexplode(coalesce(t.typacl, pg_catalog.acldefault('T'::"char", t.typowner))) x
-   WHERE x.grantee <> t.typowner
+   WHERE x.grantee <> t.typowner AND NOT ${IS_LOGGED_ON_TYPE}
 ), part AS (
   SELECT 'pg_catalog.pg_constraint'::regclass::oid AS class, c.oid FROM pg_catalog.pg_constraint c JOIN relation r ON r.oid = c.conrelid
   UNION ALL

@@ -95,7 +95,7 @@ export function* diffStates(from: State, to: State, touched: Iterable<string>): 
   return objects.length === 0 ? diff : { ...diff, objects };
 }
 
-/** Returns `from`, where objects of renamed views, functions and sequences name these by their names in `to`. */
+/** Returns `from`, where objects of renamed views, functions, sequences and types name these by their names in `to`. */
 function withObjectNames(from: State, to: State): State {
   if (from.objects === to.objects) return from;
   const views = new Map<string, string>();

@@ -369,7 +369,7 @@ export interface IndexedStatement {
 
 /** Facts about the whole plan. */
 export interface ReviewedBatch {
-  /** Returns the privileges on the table, view, function or sequence that a new object replaces. */
+  /** Returns the privileges on the table, view, function, sequence or type that a new object replaces. */
   privilegesBefore(object: ObjectName): readonly ObjectName[];
   before: State;
   after: State;

@@ -72,7 +72,7 @@ export interface DatabaseFacts {
   types?: TypeLookup;
   /** Roles of policies and privileges that do not exist on the server. */
   missingRoles?: ReadonlySet<string>;
-  /** The privileges on the tables, views, functions and sequences that other objects replace. */
+  /** The privileges on the tables, views, functions, sequences and types that other objects replace. */
   replacedPrivileges?: readonly ObjectName[];
   /** Objects of a table that were deleted together with it, by the position of its deletion. */
   deletedObjects?: ReadonlyMap<number, readonly ObjectName[]>;
@@ -132,18 +132,19 @@ export function* questionsOf({ events, statements, after, adopted = false }: Pla
   return { ...affected, ...withoutEmpty(more) };
 }
 
-/** Returns the names of tables, views, functions and sequences that the batch drops, and then creates again as other objects. */
+/** Returns the names of tables, views, functions, sequences and types that the batch drops, and then creates again as other objects. */
 function listReplaced(events: readonly LogEvent[]): string[] {
   const dropped = new Set<string>();
-  const replaced = new Set<string>();
+  const created = new Set<string>();
   for (const event of events) {
     if (event.type === 'collection.deleted') dropped.add(event.collection);
     if (!changesObjects(event) || !(isRelation(event.subject) || targetOf(event.subject) !== undefined)) continue;
     const { id } = event.subject;
+    // The deletion of a type follows the events of tables.
     if (event.type === 'object.deleted') dropped.add(id);
-    else if (event.type === 'object.created' && dropped.has(id)) replaced.add(id);
+    else if (event.type === 'object.created') created.add(id);
   }
-  return [...replaced];
+  return [...created].filter((id) => dropped.has(id));
 }
 
 /** Returns the positions at which the restored tables were deleted. */

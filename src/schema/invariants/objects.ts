@@ -93,7 +93,7 @@ function formerNames(from: State, to: State, object: SchemaObject): ReadonlySet<
 }
 
 /**
- * Checks that the log contains the table, view, function or sequence of privileges, the table or view of a trigger or a rule, or
+ * Checks that the log contains the table, view, function, sequence or type of privileges, the table or view of a trigger or a rule, or
  * the table of another object of a table. Otherwise a replay of the log could not create the object. A statistics object
  * that did not change may have the former name of its table, until PostgreSQL rewrites it.
  */

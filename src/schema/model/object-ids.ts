@@ -3,7 +3,9 @@ import {
   type ObjectKind,
   type ObjectName,
   PUBLIC,
+  type Privilege,
   type PrivilegesTarget,
+  TARGETS,
   isFreeOnTable,
   isNamedLikeTable,
   isOnTable,
@@ -59,7 +61,7 @@ export const searchedNames = (name: QualifiedName): QualifiedName[] =>
 export const routineId = (name: string, argumentTypes: string, schema?: string): string =>
   `${schema === undefined ? '' : `${quoteUnlessPlain(schema)}.`}${quoteUnlessPlain(name)}(${argumentTypes})`;
 
-/** Quotes the name of a table or a sequence like that of a function. */
+/** Quotes the name of a table, a sequence or a type like that of a function. */
 function spellQualifiedId(id: string): string {
   const { schema, name } = splitQualifiedId(id);
   return schema === undefined ? quoteUnlessPlain(name) : id;
@@ -74,7 +76,7 @@ export function idOnTable(kind: ObjectKind, name: string, table: string): string
   return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${spellQualifiedId(table)}`;
 }
 
-/** Returns the id of the privileges of a role: `editors on total(integer)` or `editors on sequence numbers`. */
+/** Returns the id of the privileges of a role: `editors on total(integer)` or `editors on type status`. */
 export const idOnTarget = (role: string, { type, id }: PrivilegesTarget): string =>
   `${quoteUnlessPlain(role)} on ${type === 'routine' ? id : `${type} ${spellQualifiedId(id)}`}`;
 
@@ -87,7 +89,7 @@ interface ObjectNameParts {
   argumentTypes: string | null;
   /** The table or view of an object whose id contains one, as in `qualifiedId`. Otherwise null. */
   table: string | null;
-  /** The function, procedure, aggregate or sequence of privileges. Otherwise null. */
+  /** The function, procedure, aggregate, sequence or type of privileges. Otherwise null. */
   target: PrivilegesTarget | null;
 }
 
@@ -95,8 +97,8 @@ const ROUTINE_ID = /^(?:("(?:[^"]|"")+"|[^".(]+)\.)?("(?:[^"]|"")+"|[^".(]+)\((.
 const ID_ON_TABLE = /^("(?:[^"]|"")+"|[^" ]+) on ((?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"(?:[^"]|"")+"|[^". ]+))$/;
 const ID_ON_ROUTINE =
   /^("(?:[^"]|"")+"|[^" ]+) on ((?:(?:"(?:[^"]|"")+"|[^".( ]+)\.)?(?:"(?:[^"]|"")+"|[^".( ]+)\(.*\))$/s;
-const ID_ON_SEQUENCE =
-  /^("(?:[^"]|"")+"|[^" ]+) on sequence ((?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"(?:[^"]|"")+"|[^". ]+))$/;
+const ID_ON_NAMED =
+  /^("(?:[^"]|"")+"|[^" ]+) on (sequence|type) ((?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"(?:[^"]|"")+"|[^". ]+))$/;
 
 /** Returns the unquoted name and the rest of an id of this form. */
 function matchId(form: RegExp, id: string): { name: string; rest: string } | undefined {
@@ -104,7 +106,7 @@ function matchId(form: RegExp, id: string): { name: string; rest: string } | und
   return name === undefined || rest === undefined ? undefined : { name: unquote(name), rest };
 }
 
-/** Returns the name of a table or a sequence from its spelling in the id of another object. */
+/** Returns the name of a table, a sequence or a type from its spelling in the id of another object. */
 const readSpelled = (text: string): string => (WITH_SCHEMA.test(text) ? text : qualifiedId(unqualified(unquote(text))));
 
 const unqualified = (name: string): QualifiedName => ({ schema: undefined, name });
@@ -140,11 +142,11 @@ function partsOnTarget(id: string): Pick<ObjectNameParts, 'name' | 'schema' | 't
     const { schema } = objectNameParts({ kind: 'function', id: onRoutine.rest });
     return { name: onRoutine.name, schema, target: { type: 'routine', id: onRoutine.rest } };
   }
-  const onSequence = matchId(ID_ON_SEQUENCE, id);
-  if (onSequence === undefined) return undefined;
-  const sequence = readSpelled(onSequence.rest);
-  const { schema } = splitQualifiedId(sequence);
-  return { name: onSequence.name, schema, target: { type: 'sequence', id: sequence } };
+  const [, role, type, spelled] = ID_ON_NAMED.exec(id) ?? [];
+  if (role === undefined || spelled === undefined) return undefined;
+  const named = readSpelled(spelled);
+  const { schema } = splitQualifiedId(named);
+  return { name: unquote(role), schema, target: { type: type === 'type' ? type : 'sequence', id: named } };
 }
 
 /** An object as queries of the catalog identify it. The id contains no schema, and names of relations are not quoted. */
@@ -174,7 +176,8 @@ export function inSchema({ kind, id }: ObjectName, schema: string | undefined): 
   const { name, argumentTypes, table, target } = objectNameParts({ kind, id });
   const move = (relation: string): string => qualifiedId({ schema, name: splitQualifiedId(relation).name });
   if (table !== null) return { kind, id: idOnTable(kind, name, move(table)) };
-  if (target?.type === 'sequence') return { kind, id: idOnTarget(name, { ...target, id: move(target.id) }) };
+  if (target !== null && target.type !== 'routine')
+    return { kind, id: idOnTarget(name, { ...target, id: move(target.id) }) };
   if (target !== null) {
     const routine = objectNameParts({ kind: 'function', id: target.id });
     const moved = routineId(routine.name, routine.argumentTypes ?? '', schema);
@@ -184,7 +187,7 @@ export function inSchema({ kind, id }: ObjectName, schema: string | undefined): 
   return isRoutine({ kind }) || isOnTable({ kind }) ? { kind, id } : { kind, id: qualifiedId({ schema, name }) };
 }
 
-/** Returns the name of the table, function or sequence of an object, without the schema. Null for objects of none. */
+/** Returns the name of the table, function, sequence or type of an object, without the schema. Null for objects of none. */
 export function nameOfTarget(object: ObjectName): string | null {
   const { table, target } = objectNameParts(object);
   if (target?.type === 'routine') return objectNameParts({ kind: 'function', id: target.id }).name;
@@ -192,11 +195,16 @@ export function nameOfTarget(object: ObjectName): string | null {
   return relation === null ? null : splitQualifiedId(relation).name;
 }
 
-/** True for the privileges of PUBLIC on a function, which has EXECUTE unless this object exists. Its list is empty. */
-export function isRevokedFromPublic(object: ObjectName): boolean {
+/**
+ * Returns the privilege that PUBLIC has on a function or a type unless this object exists, which has an empty list. Null for
+ * other objects.
+ */
+export function revokedFromPublic(object: ObjectName): Privilege['name'] | null {
   const { name, target } = objectNameParts(object);
-  return target?.type === 'routine' && name === PUBLIC;
+  return target === null || name !== PUBLIC ? null : TARGETS[target.type].publicDefault;
 }
+
+export const isRevokedFromPublic = (object: ObjectName): boolean => revokedFromPublic(object) !== null;
 
 /**
  * Returns the id of the object with another name. The schema, the argument types and the table stay the same, so row

@@ -238,8 +238,8 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 /** The only privilege on functions, procedures and aggregates. */
 export const EXECUTE = 'EXECUTE';
 
-/** The privilege to call nextval and currval on a sequence. */
-const USAGE = 'USAGE';
+/** The privilege to call nextval and currval on a sequence, or to use a type. */
+export const USAGE = 'USAGE';
 
 /** The privileges, as in GRANT. `MAINTAIN` requires PostgreSQL 17. */
 const PRIVILEGES = [
@@ -274,7 +274,7 @@ export const objectDocument = z.strictObject({
   /**
    * Identifies the object within its kind. For a view, a statistics object, a sequence or a type, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
-   * table: `audit on posts`. For privileges, the role and the table, function or sequence. For row security and table
+   * table: `audit on posts`. For privileges, the role and the table, function, sequence or type. For row security and table
    * options, the table. Outside the default schema, the schema precedes the name of the view, function, table and so on:
    * `billing.totals`, `audit on billing.invoices`.
    */
@@ -335,6 +335,8 @@ interface TargetDescription {
   parsed: ReadonlySet<unknown>;
   catalog: KindDescription['catalog'];
   privileges: readonly Privilege['name'][];
+  /** The privilege that PUBLIC has on a new object. Null if it has none. */
+  publicDefault: Privilege['name'] | null;
 }
 
 /** The objects that privileges can be on, apart from tables and views. */
@@ -346,6 +348,7 @@ export const TARGETS = {
     parsed: new Set<unknown>(['OBJECT_FUNCTION', 'OBJECT_PROCEDURE', 'OBJECT_ROUTINE']),
     catalog: 'pg_proc',
     privileges: [EXECUTE],
+    publicDefault: EXECUTE,
   },
   sequence: {
     kinds: ['sequence'],
@@ -354,13 +357,24 @@ export const TARGETS = {
     parsed: new Set<unknown>(['OBJECT_SEQUENCE']),
     catalog: 'pg_sequence',
     privileges: ['SELECT', 'UPDATE', USAGE],
+    publicDefault: null,
+  },
+  // PostgreSQL accepts the word TYPE for domains too.
+  type: {
+    kinds: ['type'],
+    label: 'type',
+    word: 'TYPE',
+    parsed: new Set<unknown>(['OBJECT_TYPE', 'OBJECT_DOMAIN']),
+    catalog: 'pg_type',
+    privileges: [USAGE],
+    publicDefault: USAGE,
   },
 } as const satisfies Readonly<Record<string, TargetDescription>>;
 
 type TargetType = keyof typeof TARGETS;
 export const TARGET_TYPES = Object.keys(TARGETS) as TargetType[];
 
-/** A function, procedure, aggregate or sequence on which roles have privileges. */
+/** A function, procedure, aggregate, sequence or type on which roles have privileges. */
 export interface PrivilegesTarget {
   type: TargetType;
   /** The id of the object. */
@@ -378,7 +392,7 @@ export const PUBLIC = 'public';
 
 /**
  * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of
- * some privileges contains a function or a sequence instead. False for an unknown kind of a diff.
+ * some privileges contains a function, a sequence or a type instead. False for an unknown kind of a diff.
  */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');

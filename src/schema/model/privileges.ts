@@ -1,7 +1,6 @@
 /* Privileges of a role as data: their normal form, the difference of two lists, and the words of GRANT. */
 import {
   type Definition,
-  EXECUTE,
   type ObjectName,
   PUBLIC,
   type Privilege,
@@ -9,7 +8,7 @@ import {
   type SchemaObject,
   TARGETS,
 } from './objects.js';
-import { isRevokedFromPublic, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
+import { revokedFromPublic, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
 import { byName } from './state.js';
 
 /** One privilege on the whole table or on one column. */
@@ -57,8 +56,10 @@ export const privilegesIn = (definition: Definition | undefined): readonly Privi
   Array.isArray(definition) ? definition : [];
 
 /** Returns the privileges that a role has. @param object undefined if the state contains no object with this name */
-export const heldPrivileges = (name: ObjectName, object: SchemaObject | undefined): readonly Privilege[] =>
-  object === undefined && isRevokedFromPublic(name) ? [{ name: EXECUTE }] : privilegesIn(object?.definition);
+export function heldPrivileges(name: ObjectName, object: SchemaObject | undefined): readonly Privilege[] {
+  const revoked = revokedFromPublic(name);
+  return object === undefined && revoked !== null ? [{ name: revoked }] : privilegesIn(object?.definition);
+}
 
 export const sortPrivileges = (privileges: readonly Privilege[]): Privilege[] =>
   toPrivileges(unitsByKey(privileges).values());
@@ -145,13 +146,14 @@ export const privilegeLines = (privileges: readonly Privilege[]): string =>
         .map((each) => `${privilegeWords([each])}${each.grantable === true ? ' WITH GRANT OPTION' : ''}`)
         .join('\n');
 
-/** Returns the statements that grant the privileges, or revoke EXECUTE from PUBLIC. @param quote writes names in SQL */
+/** Returns the statements that grant the privileges, or revoke EXECUTE or USAGE from PUBLIC. @param quote writes names in SQL */
 export function grantTexts({ kind, id, definition }: SchemaObject, quote: (name: string) => string): string[] {
   if (typeof definition === 'string') return [];
   const { name, table, target } = objectNameParts({ kind, id });
   const role = name === PUBLIC ? 'PUBLIC' : quote(name);
   const on = target === null ? `TABLE ${quoteId(table ?? '', quote)}` : targetText(target, quote);
-  if (isRevokedFromPublic({ kind, id })) return [`REVOKE ${EXECUTE} ON ${on} FROM ${role}`];
+  const revoked = revokedFromPublic({ kind, id });
+  if (revoked !== null) return [`REVOKE ${revoked} ON ${on} FROM ${role}`];
   return [false, true].flatMap((isGrantable) => {
     const words = privilegeWords(privilegesWith(definition, isGrantable), quote);
     const option = isGrantable ? ' WITH GRANT OPTION' : '';

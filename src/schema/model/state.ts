@@ -176,7 +176,7 @@ const isCallable = ({ kind }: ObjectName): boolean => kind === 'function' || kin
 export const hasView = ({ objects }: Pick<State, 'objects'>, id: string): boolean =>
   objects.has(objectKey({ kind: 'view', id })) || objects.has(objectKey({ kind: 'materialized_view', id }));
 
-/** Returns the managed function, procedure, aggregate or sequence of privileges. Undefined if there is none. */
+/** Returns the managed function, procedure, aggregate, sequence or type of privileges. Undefined if there is none. */
 export const getTarget = (state: Pick<State, 'objects'>, { type, id }: PrivilegesTarget): SchemaObject | undefined =>
   TARGETS[type].kinds.map((kind) => getObject(state, { kind, id })).find((each) => each !== undefined);
 

@@ -37,6 +37,7 @@ import {
   idOnTable,
   idOnTarget,
   isRevokedFromPublic,
+  revokedFromPublic,
   objectNameParts,
   routineId,
   splitQualifiedId,
@@ -121,7 +122,7 @@ function spelledTarget({ type, id }: PrivilegesTarget): PrivilegesTarget {
 }
 
 const ID_OF_PRIVILEGES =
-  'id must be the role and its table, function or sequence, such as "editors on members", "editors on total(integer)" or "editors on sequence numbers", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
+  'id must be the role and its table, function, sequence or type, such as "editors on members", "editors on total(integer)", "editors on sequence numbers" or "editors on type status", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
 
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
@@ -208,14 +209,15 @@ function privilegesProblems({ kind, id }: SchemaObject, definition: unknown, at:
   return problems.length > 0 ? problems : optionProblems(id, definition as Privilege[], at);
 }
 
-/** PUBLIC has EXECUTE on every new function, so only the opposite is an object. */
+/** PUBLIC has EXECUTE on every new function and USAGE on every new type, so only the opposite is an object. */
 function publicProblems(id: string, privileges: readonly unknown[], at: Path): Problem[] {
   if (privileges.length === 0) return [];
   const label = objectLabel({ kind: 'privileges', id });
+  const name = revokedFromPublic({ kind: 'privileges', id }) ?? '';
   return [
     invalidProblem(
       at,
-      `definition must be an empty list, or REVOKE EXECUTE. PUBLIC has EXECUTE while ${label} does not exist. Delete it to grant EXECUTE again`,
+      `definition must be an empty list, or REVOKE ${name}. PUBLIC has ${name} while ${label} does not exist. Delete it to grant ${name} again`,
     ),
   ];
 }
@@ -240,7 +242,7 @@ function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
 const LIST_OF_PRIVILEGES =
   'definition must be an array of { name } with columns and grantable as optional members, or GRANT statements';
 
-/** @param names the privileges on the table, function or sequence */
+/** @param names the privileges on the table, function, sequence or type */
 function privilegeProblems(input: unknown, names: readonly Privilege['name'][], at: Path): Problem[] {
   const { data } = objectDocument.shape.definition.options[1].element.safeParse(input);
   if (data === undefined || !names.includes(data.name))

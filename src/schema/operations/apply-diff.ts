@@ -169,7 +169,7 @@ interface Removing {
   withTables: State;
 }
 
-/** True for an object whose table or view, or whose function or sequence, the diff removes as well. */
+/** True for an object whose table or view, or whose function, sequence or type, the diff removes as well. */
 const isRemovedWithOther = ({ base, draft, withTables }: Removing, { kind, id }: ObjectDiff): boolean => {
   const { target } = objectNameParts({ kind, id });
   if (target !== null)

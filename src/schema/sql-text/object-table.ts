@@ -46,7 +46,7 @@ const keysByTarget = createIndexedLookup(({ object }: ObjectNode) => {
   return target === null ? [] : [targetKey(target)];
 });
 
-/** Returns the privileges of roles on a function, procedure, aggregate or sequence. */
+/** Returns the privileges of roles on a function, procedure, aggregate, sequence or type. */
 export const privilegesOn = (objects: State['objects'], target: PrivilegesTarget): SchemaObject[] =>
   [...keysByTarget(objects, targetKey(target))].flatMap((key) => objects.get(key)?.object ?? []);
 

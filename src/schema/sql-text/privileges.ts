@@ -1,9 +1,8 @@
 /*
- * Reads GRANT statements, and REVOKE of EXECUTE from PUBLIC. They are another form of the definition of privileges.
+ * Reads GRANT statements, and REVOKE of EXECUTE or USAGE from PUBLIC. They are another form of the definition of privileges.
  */
 import {
   COLUMN_PRIVILEGES,
-  EXECUTE,
   PUBLIC,
   type Privilege,
   type PrivilegesTarget,
@@ -23,11 +22,11 @@ export interface Grants {
 }
 
 const ONE_TARGET =
-  'must be GRANT statements for one role on one table, view, function or sequence: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors, GRANT USAGE ON SEQUENCE numbers TO editors. On a function, it can also be REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC';
+  'must be GRANT statements for one role on one table, view, function, sequence or type: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors, GRANT USAGE ON SEQUENCE numbers TO editors, GRANT USAGE ON TYPE status TO editors. On a function or a type, it can also be REVOKE: REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC, REVOKE USAGE ON TYPE status FROM PUBLIC';
 
 /**
- * Reads GRANT statements for one role on one table, function or sequence, or REVOKE of EXECUTE from PUBLIC. Returns a
- * sentence that follows "definition" for others.
+ * Reads GRANT statements for one role on one table, function, sequence or type, or REVOKE of EXECUTE or USAGE from PUBLIC.
+ * Returns a sentence that follows "definition" for others.
  */
 export function parseGrants(text: string): Grants | string {
   const statements = parseStatements(text);
@@ -52,7 +51,10 @@ function readGrant(statement: Node | undefined): Grants | string {
   const role = statement === undefined ? undefined : onlyRole(statement);
   if (statement === undefined || target === undefined || role === undefined) return ONE_TARGET;
   if (role === null) return 'must name its role instead of CURRENT_USER, CURRENT_ROLE or SESSION_USER';
-  return target.type === 'routine' ? readOnRoutine(statement, role, target) : readOnRelation(statement, role, target);
+  const { id, type } = target;
+  return type === 'routine' || type === 'type'
+    ? readUse(statement, role, { id, type })
+    : readOnRelation(statement, role, target);
 }
 
 function readOnRelation(statement: Node, role: string, { id, type }: Target): Grants | string {
@@ -62,10 +64,11 @@ function readOnRelation(statement: Node, role: string, { id, type }: Target): Gr
   return { id: type === 'table' ? idOnTable('privileges', role, id) : idOnTarget(role, { type, id }), privileges };
 }
 
-function readOnRoutine(statement: Node, role: string, { id: routine }: Target): Grants | string {
-  const privileges = readExecute(statement);
+/** Reads a statement about a function or a type, which PUBLIC can use by default. */
+function readUse(statement: Node, role: string, target: PrivilegesTarget): Grants | string {
+  const privileges = readOnlyPrivilege(statement, target);
   if (typeof privileges === 'string') return privileges;
-  const id = idOnTarget(role, { type: 'routine', id: routine });
+  const id = idOnTarget(role, target);
   if (statement['is_grant'] === true) return { id, privileges };
   const isPlain = statement['grant_option'] !== true && statement['behavior'] !== 'DROP_CASCADE';
   return role === PUBLIC && isPlain ? { id, privileges: [] } : ONE_TARGET;
@@ -78,18 +81,24 @@ function onlyRole(statement: Node): string | null | undefined {
 }
 
 interface Target {
-  /** The id of a function, or the name of a table, view or sequence as in `qualifiedId`. */
+  /** The id of a function, or the name of a table, view, sequence or type as in `qualifiedId`. */
   id: string;
   type: PrivilegesTarget['type'] | 'table';
 }
 
-/** Returns the only table, view, function or sequence of GRANT or REVOKE. Undefined for other statements. */
+/** Returns the only table, view, function, sequence or type of GRANT or REVOKE. Undefined for other statements. */
 function onlyTarget(statement: Node): Target | undefined {
   const { objtype, targtype, grantor, objects } = statement;
   const [object, ...others] = list(objects);
-  if (targtype !== 'ACL_TARGET_OBJECT' || grantor !== undefined || others.length > 0) return undefined;
+  return targtype !== 'ACL_TARGET_OBJECT' || grantor !== undefined || others.length > 0
+    ? undefined
+    : readTarget(objtype, object);
+}
+
+function readTarget(objtype: unknown, object: unknown): Target | undefined {
   const type = objtype === 'OBJECT_TABLE' ? 'table' : TARGET_TYPES.find((each) => TARGETS[each].parsed.has(objtype));
   if (type === 'routine') return routineIn(member(object, 'ObjectWithArgs') ?? {});
+  if (type === 'type') return typeIn(list(member(object, 'List')?.['items']).map(stringOf));
   const relation = member(object, 'RangeVar');
   if (type === undefined || relation === undefined) return undefined;
   return { id: qualifiedId(qualifiedName(relation)), type };
@@ -100,12 +109,19 @@ function routineIn(routine: Node): Target | undefined {
   return id === undefined ? undefined : { id, type: 'routine' };
 }
 
-/** Functions have no other privilege, so ALL has the same meaning in all PostgreSQL releases. */
-function readExecute(statement: Node): Privilege[] | string {
+function typeIn(names: readonly (string | undefined)[]): Target | undefined {
+  const [name, schema, database] = [...names].reverse();
+  return name === undefined || database !== undefined ? undefined : { id: qualifiedId({ schema, name }), type: 'type' };
+}
+
+/** Functions and types have no other privilege, so ALL has the same meaning in all PostgreSQL releases. */
+function readOnlyPrivilege(statement: Node, { type }: PrivilegesTarget): Privilege[] | string {
+  const [name] = TARGETS[type].privileges;
+  const only = name.toLowerCase();
   const words = list(statement['privileges']).map((each) => member(each, 'AccessPriv') ?? {});
-  const isExecute = words.every(({ priv_name: word = 'execute', cols }) => word === 'execute' && cols === undefined);
-  if (!isExecute) return `must name ${EXECUTE}, the only privilege on a function`;
-  return [{ name: EXECUTE, ...(statement['grant_option'] === true && { grantable: true }) }];
+  const isOnly = words.every(({ priv_name: word = only, cols }) => word === only && cols === undefined);
+  if (!isOnly) return `must name ${name}, the only privilege on a ${type === 'type' ? type : 'function'}`;
+  return [{ name, ...(statement['grant_option'] === true && { grantable: true }) }];
 }
 
 type Names = readonly Privilege['name'][];

@@ -135,7 +135,7 @@ export class Draft {
     this.#objects = this.#objects.set(key, { identity: identity ?? existing?.identity ?? NEW_IDENTITY, object });
   }
 
-  /** Removes an object with the triggers, rules and privileges of a view, or the privileges of a function or sequence. */
+  /** Removes an object with the triggers, rules and privileges of a view, or the privileges of a function, sequence or type. */
   removeObject(name: ObjectName): void {
     this.#removeObjects([name]);
     if (isRelation(name)) this.#removeOnTable(name.id);
@@ -154,7 +154,7 @@ export class Draft {
     this.#objects = carryIndexes(this.#objects, this.#objects.deleteAll(keys), new Set(keys));
   }
 
-  /** Puts extracted objects under other names. Objects of views, functions and sequences follow. Objects may exchange names. */
+  /** Puts extracted objects under other names. Objects of views, functions, sequences and types follow. Objects may exchange names. */
   putRenamed(renames: readonly { node: ObjectNode; to: string }[]): void {
     for (const { node, to } of renames) this.putObject(renamedObject(node.object, to), node.identity);
     const views = renames.flatMap(({ node: { object }, to }): [string, string][] =>

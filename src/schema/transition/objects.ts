@@ -189,7 +189,7 @@ export function renameOnTables(objects: State['objects'], names: ReadonlyMap<str
   return moveObjects(objects, moved);
 }
 
-/** Returns the objects after functions and sequences were renamed. Privileges on these get new ids but keep their identities. */
+/** Returns the objects after functions, sequences and types were renamed. Privileges on these get new ids but keep their identities. */
 export function renameOnTargets(
   objects: State['objects'],
   renames: readonly { from: PrivilegesTarget; to: string }[],

@@ -150,7 +150,7 @@ describe('files of views', () => {
     expect((await api.ok<{ data: object[] }>('GET', '/objects?kind=table_options')).data).to.deep.equal([]);
   });
 
-  it('contain types with their comment', async () => {
+  it('contain types with their comment and their privileges', async () => {
     const definition = "CREATE TYPE mood AS ENUM ('happy', 'sad')";
     const name = 'type.mood.sql';
     const file = `${definition};\nCOMMENT ON TYPE mood IS 'Feelings';\n`;
@@ -165,6 +165,21 @@ describe('files of views', () => {
     expect(await text('type.zip.sql')).to.equal(
       'CREATE DOMAIN zip AS text CONSTRAINT zip_check CHECK (length(VALUE) = 5);\n',
     );
+    const [granted, closed] = ['pg_monitor', 'public'].map((role) => `privileges.${role}%20on%20type%20mood.sql`) as [
+      string,
+      string,
+    ];
+    const grants = 'GRANT USAGE ON TYPE mood TO pg_monitor WITH GRANT OPTION;\n';
+    await writeFile(at(granted), grants);
+    await writeFile(at(closed), 'REVOKE ALL ON DOMAIN mood FROM PUBLIC;\n');
+    expect((await run('push', '--yes')).code).to.equal(0);
+    await run('pull');
+    expect(await text(granted)).to.equal(grants);
+    expect(await text(closed)).to.equal('REVOKE USAGE ON TYPE mood FROM PUBLIC;\n');
+    await writeFile(at(granted), grants.replace(' WITH GRANT OPTION', ''));
+    expect((await run('plan')).out).to.contain('~ privileges pg_monitor on type mood: definition');
+    await rm(at(granted));
+    await rm(at(closed));
     await writeFile(at(name), file.replace("'sad'", "'sad', 'angry'"));
     expect((await run('plan')).out).to.contain('~ type mood: definition');
     await writeFile(at(name), file.replace('ON TYPE mood', 'ON TYPE others'));

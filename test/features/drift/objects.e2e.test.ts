@@ -633,6 +633,48 @@ describe('drift of privileges on sequences', () => {
   });
 });
 
+describe('drift of privileges on types', () => {
+  const { api, drift, dps, expectHandled } = withObjects();
+  const GRANTED = { kind: 'privileges', id: 'pg_monitor on type mood' };
+  const REVOKED = { kind: 'privileges', id: 'public on type mood' };
+  const MOOD = { kind: 'type', id: 'mood' };
+  const CATALOG = `SELECT x.grantee::regrole::text, x.is_grantable FROM pg_type t, aclexplode(t.typacl) x
+      WHERE t.typname = 'mood' AND x.grantee <> t.typowner ORDER BY 1`;
+
+  beforeEach(async () => {
+    await api.ok('POST', '/objects', { kind: 'type', definition: "CREATE TYPE mood AS ENUM ('happy')" });
+    await api.ok('POST', '/objects', { ...GRANTED, definition: [{ name: 'USAGE' }] });
+    await api.ok('POST', '/objects', { ...REVOKED, definition: [] });
+  });
+
+  for (const [change, object, kind, member] of [
+    ['GRANT USAGE ON TYPE mood TO PUBLIC', REVOKED, 'missing', 'privileges'],
+    ['GRANT USAGE ON TYPE mood TO pg_monitor WITH GRANT OPTION', GRANTED, 'different', 'definition'],
+    ['REVOKE ALL ON TYPE mood FROM pg_monitor', GRANTED, 'missing', 'privileges'],
+  ] as const)
+    it(`reports, repairs and accepts ${change}`, () =>
+      expectHandled(change, { object, kind, members: [member], catalog: CATALOG }));
+
+  it('grants them again on a type that someone dropped, and lists those that someone granted', async () => {
+    const before = await api.sql(CATALOG);
+    await api.sql('DROP TYPE mood');
+    expect((await drift()).objects.map(({ object, kind }) => [object, kind])).to.have.deep.members([
+      [GRANTED, 'missing'],
+      [REVOKED, 'missing'],
+      [MOOD, 'missing'],
+    ]);
+    const repaired = await dps('drift', '--repair');
+    expect(repaired.code, repaired.out + repaired.err).to.equal(0);
+    expect(await api.sql(CATALOG)).to.deep.equal(before);
+    await api.sql('GRANT USAGE ON TYPE mood TO pg_read_all_data');
+    const other = { kind: 'privileges', id: 'pg_read_all_data on type mood' };
+    expect(await drift()).to.deep.include({ ok: true, unmanaged_objects: [other] });
+    await api.sql('DROP TYPE mood');
+    await api.ok('POST', '/schema/drift/accept', { objects: [MOOD, GRANTED, REVOKED] });
+    expect(await drift()).to.deep.include({ ok: true, objects: [] });
+  });
+});
+
 describe('drift of views with OBJECTS=off', () => {
   const { api } = withService();
 

@@ -38,6 +38,7 @@ describe('ids of objects', () => {
     ['privileges', 'editors on invoices', 'editors on billing.invoices'],
     ['privileges', 'editors on total(integer)', 'editors on billing.total(integer)'],
     ['privileges', 'editors on sequence numbers', 'editors on sequence billing.numbers'],
+    ['privileges', '"A b" on type "My state"', '"A b" on type billing."My state"'],
   ];
 
   for (const [kind, local, id] of CASES)

@@ -73,6 +73,10 @@ describe('lists of privileges', () => {
     expect(grantTexts(execute, quote)).to.deep.equal(['GRANT EXECUTE ON ROUTINE "Half"(integer, text[]) TO "a b"']);
     const revoked = { ...object, id: 'public on half(integer)', definition: [] };
     expect(grantTexts(revoked, quote)).to.deep.equal(['REVOKE EXECUTE ON ROUTINE "half"(integer) FROM PUBLIC']);
+    const onType = { ...object, id: 'editors on type "a b".c', definition: [{ name: 'USAGE' as const }] };
+    expect(grantTexts(onType, quote)).to.deep.equal(['GRANT USAGE ON TYPE "a b"."c" TO "editors"']);
+    const closed = { ...object, id: 'public on type status', definition: [] };
+    expect(grantTexts(closed, quote)).to.deep.equal(['REVOKE USAGE ON TYPE "status" FROM PUBLIC']);
     expect(privilegeLines([])).to.equal('no privileges');
     expect(privilegeLines(definition)).to.equal('INSERT\nSELECT (a, b) WITH GRANT OPTION');
   });

@@ -7,6 +7,7 @@ import {
   objectLabel,
   type Privilege,
   type PrivilegesTarget,
+  TARGETS,
   targetOf,
 } from '../../model/objects.js';
 import {
@@ -16,6 +17,7 @@ import {
   isRevokedFromPublic,
   objectNameParts,
   qualifiedId,
+  revokedFromPublic,
   searchedNames,
   splitQualifiedId,
 } from '../../model/object-ids.js';
@@ -55,8 +57,8 @@ const VERBS = {
 } as const;
 
 /**
- * True if the object is deleted or renamed together with its table, view, function or sequence. The findings about that
- * object then apply. A sequence that a table needs stays in the database.
+ * True if the object is deleted or renamed together with its table, view, function, sequence or type. The findings about
+ * that object then apply. A sequence or a type that a table needs stays in the database.
  */
 export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
@@ -67,7 +69,7 @@ export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
 
 const isTargetLeft = (state: State, target: PrivilegesTarget): boolean =>
   getTarget(state, target) !== undefined ||
-  (target.type === 'sequence' && collectionsNeeding(state, { kind: 'sequence', id: target.id }).length > 0);
+  TARGETS[target.type].kinds.some((kind) => collectionsNeeding(state, { kind, id: target.id }).length > 0);
 
 const hasRelation = (state: State, name: string | null): boolean =>
   name !== null && (hasTableNamed(state, name) || hasView(state, name));
@@ -392,12 +394,14 @@ const OTHER_ACCESS = 'the role may read or write other data afterwards';
 const OTHER_USE = {
   routine: 'other roles may execute it afterwards',
   sequence: 'other roles may use the sequence afterwards',
+  type: 'other roles may use the type afterwards',
 } as const;
 
-/** `"members"`, `"total(integer)"`, `sequence "numbers"` */
+/** `"members"`, `"total(integer)"`, `sequence "numbers"`, `type "status"` */
 function targetName(object: ObjectName): string {
   const { table, target } = objectNameParts(object);
-  return `${target?.type === 'sequence' ? 'sequence ' : ''}${JSON.stringify(target?.id ?? table)}`;
+  const word = target === null || target.type === 'routine' ? '' : `${target.type} `;
+  return `${word}${JSON.stringify(target?.id ?? table)}`;
 }
 
 const GRANT = 'GRANT SELECT ON posts TO editors';
@@ -406,7 +410,7 @@ export const changesPrivileges: Rule = {
   code: 'CHANGES_PRIVILEGES',
   level: 'warn',
   title: 'Changes privileges',
-  what: 'The change creates, changes or deletes the privileges of a role on a table, view, function or sequence, or restores a table without its privileges. A change that renames or deletes the table, function or sequence does not have this finding.',
+  what: 'The change creates, changes or deletes the privileges of a role on a table, view, function, sequence or type, or restores a table without its privileges. A change that renames or deletes the table, function, sequence or type does not have this finding.',
   why: 'Privileges decide what a database role can read, write and execute. A change can show data to more roles, or break an application.',
   safer: 'Review the change together with all other privileges on the table. A policy can require an approval.',
   example: { unsafe: GRANT },
@@ -426,7 +430,7 @@ export const publicPrivilege: Rule = {
   level: 'warn',
   standing: true,
   title: 'Privilege for every role',
-  what: 'Privileges on a table, view or sequence are granted to `PUBLIC`, or `EXECUTE` on a function is granted to it again.',
+  what: 'Privileges on a table, view or sequence are granted to `PUBLIC`, or `EXECUTE` on a function or `USAGE` on a type is granted to it again.',
   why: 'Every database role gets them, including roles that are created later.',
   safer: 'Grant the privileges to one role, and add the roles that need them as members.',
   example: { unsafe: 'GRANT SELECT ON posts TO PUBLIC', safe: GRANT },
@@ -438,13 +442,14 @@ export const publicPrivilege: Rule = {
   },
   objectEvent(planned) {
     const { subject, type } = planned.event;
-    if (type !== 'object.deleted' || !isRevokedFromPublic(subject) || followsTable(planned)) return undefined;
-    const message = `every role gets EXECUTE on ${targetName(subject)} again`;
+    const revoked = revokedFromPublic(subject);
+    if (type !== 'object.deleted' || revoked === null || followsTable(planned)) return undefined;
+    const message = `every role gets ${revoked} on ${targetName(subject)} again`;
     return { message, ...subjectOnTable(subject, planned) };
   },
 };
 
-/** Observes privileges on a dropped table, view, function or sequence that are not in the log, so a new object of its name lacks them. */
+/** Observes privileges on a dropped table, view, function, sequence or type that are not in the log, so a new object of its name lacks them. */
 function observeReplaced({ event: { subject }, batch }: PlannedObjectEvent): Observation[] {
   return batch
     .privilegesBefore(subject)
@@ -457,7 +462,7 @@ function observeReplaced({ event: { subject }, batch }: PlannedObjectEvent): Obs
 
 function findLost({ event: { subject }, batch, old }: PlannedObjectEvent): Privilege[] {
   const { target } = objectNameParts(subject);
-  // Nobody had a privilege on a new function.
+  // Nobody had a privilege on a new function or type.
   if (old === undefined && target !== null && getTarget(batch.before, target) === undefined) return [];
   return findLostPrivileges(heldPrivileges(subject, old), heldPrivileges(subject, getObject(batch.after, subject)));
 }
@@ -466,7 +471,7 @@ export const privilegeLost: Rule = {
   code: 'PRIVILEGE_LOST',
   level: 'warn',
   title: 'Lost privilege',
-  what: 'A role loses a privilege on an existing table, view, function or sequence, on a dropped column, or on a view or function that is created again as another kind.',
+  what: 'A role loses a privilege on an existing table, view, function, sequence or type, on a dropped column, or on a view or function that is created again as another kind.',
   why: 'Applications that connect with this role can no longer run some statements.',
   safer:
     'Check which applications use the role. If the change only replaces the view, keep its privileges in the snapshot.',
