@@ -177,6 +177,49 @@ describe('objects outside the default schema', () => {
     expect((await listed()).map(({ id }) => id)).not.to.include('pg_monitor on billing.larger');
   });
 
+  it('name what they use with its schema when it cannot be deleted', async () => {
+    await createAll();
+    await api.ok('POST', '/objects', {
+      kind: 'view',
+      definition: "CREATE VIEW states AS SELECT 'paid'::billing.state AS a",
+    });
+    for (const [kind, id, user] of [
+      ['view', 'billing.large', 'debtors'],
+      ['type', 'billing.state', 'states'],
+      ['function', 'billing.net(integer)', 'billing.large'],
+    ] as const) {
+      const error = await api.refused({ status: 409, code: 'IN_USE' }, 'DELETE', pathOf(kind, id));
+      expect(error.message).to.contain(`view "${user}" uses`).and.contain(`"${id}", which this change deletes`);
+    }
+  });
+
+  it('keep the text of equal definitions when a table of the same name in another schema changes', async () => {
+    await api.ok('POST', '/collections', INVOICES);
+    await api.ok('POST', '/collections', { ...INVOICES, collection: 'invoices', schema: {} });
+    for (const [name, from] of [
+      ['named', 'public.invoices'],
+      ['other', 'billing.invoices'],
+      ['own', 'invoices'],
+    ] as const)
+      await api.ok('POST', '/objects', {
+        kind: 'view',
+        definition: `CREATE VIEW ${name} AS SELECT total % 2 AS odd FROM ${from}`,
+      });
+    const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');
+    const objects: unknown = JSON.parse(JSON.stringify(snapshot.objects).replaceAll(' total', ' invoices.total'));
+    const changedWith = async (collection: string): Promise<string[]> => {
+      const fields = (snapshot.fields as { collection: string; field: string; schema: object }[]).map((each) =>
+        each.collection === collection && each.field === 'total'
+          ? { ...each, type: 'bigInteger', schema: { ...each.schema, data_type: 'bigint' } }
+          : each,
+      );
+      const diff = (await diffTo({ ...snapshot, fields, objects })) as { objects?: { id: string }[] };
+      return (diff.objects ?? []).map(({ id }) => id);
+    };
+    expect(await changedWith('billing.invoices')).to.deep.equal(['other']);
+    expect(await changedWith('invoices')).to.deep.equal(['named', 'own']);
+  });
+
   it('follow changes to columns, and are deleted and restored with their table', async () => {
     await createAll();
     await api.ok('PATCH', '/fields/billing.invoices/members_id', { type: 'bigInteger' });

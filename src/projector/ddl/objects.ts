@@ -15,7 +15,14 @@ import {
   objectLabel,
   RELATION_KINDS,
 } from '../../schema/model/objects.js';
-import { isRenamedWithTable, objectNameParts, splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
+import {
+  inSchema,
+  isRenamedWithTable,
+  objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
+  toLocalObject,
+} from '../../schema/model/object-ids.js';
 import { collectionsNeeding, sortNeededFirst, objectsInOrder } from '../../schema/model/order.js';
 import {
   type CollectionNode,
@@ -318,7 +325,7 @@ function rejectLostUses(
     if (changed.defined.has(key) || changed.replaced.has(key) || changed.deleted.has(key)) return [];
     const object = objectOf(before, key);
     const lost = used.find((use) => isLost(use, { before, after, schema, changed, renamed }));
-    return lost === undefined ? [] : [createStillUsedProblem(object, lost)];
+    return lost === undefined ? [] : [createStillUsedProblem(object, lost, schema)];
   });
 }
 
@@ -358,11 +365,10 @@ function findCurrent(before: State, after: State, name: string, renamed: boolean
   return after.collections.find(({ identities }) => identities.collection === identity);
 }
 
-function createStillUsedProblem(
-  object: SchemaObject,
-  { catalog, collection, name: used, column }: ResolvedUse,
-): Problem {
-  const name = collection ?? used;
+/** @param usual the default schema */
+function createStillUsedProblem(object: SchemaObject, use: ResolvedUse, usual: string): Problem {
+  const { catalog, collection, column } = use;
+  const name = collection ?? nameOfUse(use, usual);
   const what = column === null ? JSON.stringify(name) : `column ${JSON.stringify(column)} of ${JSON.stringify(name)}`;
   return {
     code: 'IN_USE',
@@ -371,6 +377,12 @@ function createStillUsedProblem(
     ...(catalog === 'pg_class' && { collection: name }),
     ...(column !== null && { field: column }),
   };
+}
+
+/** Returns the name of a relation or a type, or the id of a function, with its schema if it is not the default one. */
+function nameOfUse({ catalog, schema, name }: ObjectUse, usual: string): string {
+  if (schema === usual || schema === '') return name;
+  return catalog === 'pg_proc' ? inSchema({ kind: 'function', id: name }, schema).id : qualifiedId({ schema, name });
 }
 
 /** Returns renamed objects that are created again. Their privileges and settings are restored by the former name. */

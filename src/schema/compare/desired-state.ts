@@ -6,7 +6,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { changeProblems } from '../invariants/index.js';
 import type { NewRelation, Relation } from '../model/model.js';
 import { type Definition, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
-import { objectNameParts } from '../model/object-ids.js';
+import { objectNameParts, qualifiedId, searchedNames } from '../model/object-ids.js';
 import {
   type CollectionNode,
   type State,
@@ -15,7 +15,7 @@ import {
   getObject,
   contentOf,
   hasColumn,
-  tableNameOf,
+  tableIdOf,
 } from '../model/state.js';
 import {
   columnType,
@@ -323,14 +323,16 @@ function* afterChanges(
   }
   if (changed.size === 0) return equality;
   const users = new Map<string, Set<string>>();
+  const others = otherSchemas(state);
   for (const { object } of state.objects.values()) {
     yield;
-    const { name } = objectNameParts(object);
-    for (const used of namesUsed(object.definition)) users.set(used, (users.get(used) ?? new Set()).add(name));
+    const name = qualifiedId(objectNameParts(object));
+    for (const used of namesUsed(object.definition, others)) users.set(used, (users.get(used) ?? new Set()).add(name));
   }
   // A set also visits names that are added during the iteration.
   for (const used of changed) for (const name of users.get(used) ?? []) changed.add(name);
-  const usesChanged = (definition: Definition): boolean => [...namesUsed(definition)].some((name) => changed.has(name));
+  const usesChanged = (definition: Definition): boolean =>
+    [...namesUsed(definition, others)].some((name) => changed.has(name));
   return { isSame: (existing, definition) => !usesChanged(existing) && equality.isSame(existing, definition) };
 }
 
@@ -341,7 +343,7 @@ function readReplaced(state: State, document: unknown, { isSame }: ObjectEqualit
   const { definition } = document;
   if (existing === undefined || isSameDefinition(existing.definition, definition)) return null;
   const keeps = isSame(existing.definition, definition) || canReplace(existing.definition, definition);
-  return keeps ? null : objectNameParts(existing).name;
+  return keeps ? null : qualifiedId(objectNameParts(existing));
 }
 
 function retypedTables(state: State, draft: Draft): Set<string> {
@@ -353,17 +355,31 @@ function retypedTables(state: State, draft: Draft): Set<string> {
   return new Set(
     [...draft.touched].flatMap((collection) => {
       const node = state.collections.get(collection);
-      return node !== undefined && isRetyped(node, draft.get(collection)) ? [tableNameOf(node)] : [];
+      return node !== undefined && isRetyped(node, draft.get(collection)) ? [tableIdOf(node.collection)] : [];
     }),
   );
 }
 
-/** Returns the names of the relations, types and functions in a definition, without their schemas. */
-function namesUsed(definition: Definition): ReadonlySet<string> {
+/** Returns the schemas of tables and objects outside the default schema. */
+const otherSchemas = ({ collections, objects }: State): ReadonlySet<string | undefined> =>
+  new Set([
+    ...[...collections.values()].map(({ collection }) => collection.schema?.schema),
+    ...[...objects.values()].map(({ object }) => objectNameParts(object).schema),
+  ]);
+
+/**
+ * Returns the names of the relations, types and functions in a definition, as in `qualifiedId`. A schema that is not among the
+ * others can be the default schema.
+ */
+function namesUsed(definition: Definition, others: ReadonlySet<string | undefined>): ReadonlySet<string> {
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') return new Set();
   const { relations, calls, type } = parsed;
-  return new Set([...relations, ...calls, ...(type?.types ?? [])].map(({ name }) => name));
+  const used = [...relations, ...calls, ...(type?.types ?? [])];
+  const searched = used.flatMap((each) =>
+    others.has(each.schema) ? searchedNames(each) : [...searchedNames(each), { ...each, schema: undefined }],
+  );
+  return new Set(searched.map(qualifiedId));
 }
 
 function removeOthers({ objects }: State, draft: Draft, sent: ReadonlyMap<string, SchemaObject>): void {
