@@ -13,6 +13,7 @@ import { startCheckpoints } from './log/signed-checkpoints/start.js';
 import { createLogWatch } from './log/watch.js';
 import { autoAcknowledge } from './pipeline/acknowledge.js';
 import { createPipeline } from './pipeline/index.js';
+import { checkScratchServer } from './pipeline/transaction/prove.js';
 import { createFirstAdminRecorder } from './features/accounts/change-account.js';
 import { createPurger } from './features/trash/purger.js';
 import { readDatabase, createServerRole, readServerState, type ServerRole } from './postgres/server.js';
@@ -255,6 +256,7 @@ async function startOn(options: OnDatabase, server: ListeningServer, shutdown: S
   const pipeline = traces.traced(
     metrics.commands.counted(createPipeline({ ...options, pool, location, release, store, watch, readers: READERS })),
   );
+  if (options.proveDatabaseUrl !== null) void checkScratchServer({ pool, url: options.proveDatabaseUrl, logger });
   const ensureAdmin = async () => auth.ensureAdmin(options.admin, await createFirstAdminRecorder(pool, pipeline));
   role.onPromotion(async () => {
     await setUp(preparing);

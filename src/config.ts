@@ -163,6 +163,7 @@ const settings = z.object({
   DIRECT_DATABASE_URL: databaseUrl.optional(),
   LISTEN_DATABASE_URL: databaseUrl.optional(),
   DB_POOLER: z.enum(['none', 'transaction'], 'must be none or transaction').optional(),
+  PROVE_DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('./data'),
   DB_SCHEMA: schemaName.optional(),
   DB_SCHEMAS: schemaNames.optional(),
@@ -219,6 +220,7 @@ export const SECRETS = [
   'DATABASE_URL',
   'DIRECT_DATABASE_URL',
   'LISTEN_DATABASE_URL',
+  'PROVE_DATABASE_URL',
   'ADMIN_PASSWORD',
   'ADMIN_TOKEN',
   'TOKEN_SECRET',
@@ -237,6 +239,8 @@ export interface Config {
   directDatabaseUrl: string | null;
   /** The pooling mode behind `databaseUrl`. Null detects it at the start. */
   databasePooler: 'none' | 'transaction' | null;
+  /** The server on which proofs create a scratch database. Null proves changes in the database itself. */
+  proveDatabaseUrl: string | null;
   dataDir: string;
   /** The default managed schema. */
   schema: string;
@@ -388,9 +392,10 @@ function toConfig(values: z.output<typeof settings>): Config {
   };
 }
 
-const objectsOf = (values: z.output<typeof settings>): Pick<Config, 'objects' | 'objectsOwner'> => ({
+const objectsOf = (values: z.output<typeof settings>) => ({
   objects: values.OBJECTS === 'on',
   objectsOwner: values.OBJECTS_OWNER ?? null,
+  proveDatabaseUrl: values.PROVE_DATABASE_URL ?? null,
 });
 
 const paceOf = ({

@@ -163,6 +163,10 @@ export const FINDINGS = {
     severity: 'warning',
     fix: 'Open OIDC_ISSUER with /.well-known/openid-configuration on the machine of the service. "issuer" there must equal OIDC_ISSUER. Until then, nobody can sign in with the provider.',
   },
+  PROVE_SERVER_UNUSABLE: {
+    severity: 'warning',
+    fix: 'Follow the message, or remove PROVE_DATABASE_URL to prove changes in the database of the service.',
+  },
   TRACES_LOST: {
     severity: 'warning',
     fix: 'Correct OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS, or start the collector. The address is that of OTLP over HTTP (usually port 4318), without /v1/traces.',
@@ -223,6 +227,7 @@ interface DoctorSettings {
   tokenSecret: string | null;
   oidc: OidcSettings | null;
   notifyPostgrest: boolean;
+  proveDatabaseUrl: string | null;
   traces: { endpoint: string | null; headers: Readonly<Record<string, string>> };
 }
 

@@ -1,6 +1,7 @@
 /** All checks in order. Checks that an earlier finding prevents are skipped. */
 import { checkProvider } from '../features/accounts/oidc.js';
 import { quoteName, visibleText } from '../kernel/text.js';
+import { findScratchFault } from '../pipeline/transaction/prove.js';
 import { nameOwnSchema } from '../postgres/own-tables.js';
 import type { Queryable } from '../postgres/pool.js';
 import { type Check, type DoctorContext, type Finding, finding } from './check.js';
@@ -50,6 +51,14 @@ const provider: Check = {
         ),
       ],
     );
+  },
+};
+
+const scratchServer: Check = {
+  name: 'server for proofs',
+  async run({ config: { proveDatabaseUrl: url }, pool }) {
+    const fault = url === null ? null : await findScratchFault({ pool, url });
+    return fault === null ? [] : [finding('PROVE_SERVER_UNUSABLE', `No change can be proved. ${fault}`)];
   },
 };
 
@@ -170,6 +179,7 @@ const CHECKS: readonly Check[] = [
   lag,
   webhooks,
   provider,
+  scratchServer,
   collector,
   postgrest,
 ];

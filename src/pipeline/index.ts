@@ -19,6 +19,7 @@ import {
   UNTIL_DEADLINE,
 } from './transaction/commit.js';
 import { StaleConnectionError, begin } from './transaction/begin.js';
+import { proveInScratchDatabase } from './transaction/prove.js';
 import type { ExpectedOutcome } from './transaction/single-flight.js';
 import { DivergedError, createLogUnreadableProblem, recheckLog, requireReadable } from './diverged.js';
 import { runUrgent } from '../kernel/scheduler.js';
@@ -60,6 +61,8 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
   const writer: Writer = { options, semaphore: createSemaphore(), commitsInDoubt, outlook, isUrgent: true };
   // Plans have their own semaphore. A large plan takes long and needs no lock, so changes must not wait for it.
   const planner: Writer = { ...writer, semaphore: createSemaphore(PLANS), isUrgent: false };
+  // Each proof creates a database, so they run one after another.
+  const proofs = createSemaphore();
   const plan = async <C>(by: Writer, job: Job<C>, work: Work<C, Plan<C> | Refusal>): Promise<Plan<C> | Refusal> =>
     noteDisk(await answer(by, job, { deadline: deadlineFrom(options, job.request), work }));
   return {
@@ -78,8 +81,19 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
     },
     plan: <C>(name: CommandName, command: Command<C>, request: PlanRequest) =>
       plan(planner, { operation: deciderOf<C>(name, options.readers), command, request }, attemptPlan),
-    dryRun: <C>(name: CommandName, command: Command<C>, request: PlanRequest) =>
-      plan(writer, { operation: deciderOf<C>(name, options.readers), command, request }, attemptDryRun),
+    dryRun: async <C>(name: CommandName, command: Command<C>, request: PlanRequest) => {
+      const job = { operation: deciderOf<C>(name, options.readers), command, request };
+      const { proveDatabaseUrl: url } = options;
+      if (request.proves !== true || url == null) return plan(writer, job, attemptDryRun);
+      const planned = await plan(planner, job, attemptPlan);
+      if (planned.kind === 'refused') return planned;
+      const permit = await proofs.acquire();
+      try {
+        return await proveInScratchDatabase({ ...options, url }, planned);
+      } finally {
+        permit.release();
+      }
+    },
     underLock: (work, mode) => {
       const evenDiverged = mode?.readOnly === true;
       return inTransaction(writer, { deadline: deadlineFrom(options), evenDiverged }, async (at) => {

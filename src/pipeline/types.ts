@@ -115,6 +115,8 @@ export interface PipelineOptions {
   /** The role of OBJECTS_OWNER. Absent or null if there is none. */
   objectsOwner?: string | null;
   readers: Readers;
+  /** The server on which proofs create a scratch database. Absent or null to prove changes in the database itself. */
+  proveDatabaseUrl?: string | null;
   clock?: () => Date;
 }
 

@@ -1,12 +1,14 @@
-/* Opens the configured database or an embedded server. */
+/* Opens the configured database or an embedded server, and creates scratch databases. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { OperatorError } from '../kernel/problem.js';
 import { startEmbedded } from './embedded/index.js';
-import { isConnectionLoss, sqlState } from './errors.js';
+import { SQLSTATE, isConnectionLoss, sqlState } from './errors.js';
 import { type Hosts, hostsOf } from './hosts/choose-host.js';
+import { unlimited } from './limits.js';
 import type { Logger } from './logger.js';
-import type { Addresses } from './pool.js';
+import { type Addresses, type Queryable, createClient } from './pool.js';
 
 /** Detects whether an address uses a pooler, and whether the service supports it. */
 
@@ -89,7 +91,7 @@ export function poolerOf({ seen, expected, direct }: DatabaseRoutes): Addresses[
 }
 
 function requireDirect(direct: RouteProperties, seen: RouteProperties, expected: DatabaseRoutes['expected']): void {
-  if (direct.pooled && expected !== 'none') throw new PoolerError(DIRECT_IS_POOLED);
+  if (direct.pooled && expected !== 'none') throw createPooledError('DIRECT_DATABASE_URL', ' too');
   if (!isSamePlace(direct, seen)) throw new PoolerError(ELSEWHERE);
 }
 
@@ -124,8 +126,8 @@ const DIRECT_MISSING =
   'The setting DIRECT_DATABASE_URL is required, because DATABASE_URL uses a pooler. LISTEN, migrations and ' +
   'concurrent index builds need their own session. Set it to the address of the server itself.';
 
-const DIRECT_IS_POOLED =
-  'DIRECT_DATABASE_URL cannot be used: it uses a pooler too. Set it to the address of the server itself.';
+const createPooledError = (setting: string, also = ''): PoolerError =>
+  new PoolerError(`${setting} cannot be used: it uses a pooler${also}. Set it to the address of the server itself.`);
 
 const ELSEWHERE =
   'DIRECT_DATABASE_URL cannot be used: it leads to a different database than DATABASE_URL. Set it to the address of the ' +
@@ -242,3 +244,138 @@ function createUnreachableError(cause: unknown, setting: string): OperatorError 
   const why = Object.hasOwn(EXPLANATIONS, code) ? EXPLANATIONS[code] : (cause as Error).message.replace(/\.$/, '');
   return new OperatorError(`The database of ${setting} cannot be used: ${why}.`, { cause });
 }
+
+/* Creates scratch databases, in which backups are restored and changes are proved. */
+
+const PREFIX = 'dps_scratch_';
+/** Names that no person chooses. */
+const SCRATCH_NAME = `^${PREFIX}[0-9a-f]{24}$`;
+
+interface ScratchOptions {
+  /** The address of the server. */
+  server: string;
+  /** The name of the setting that contains the address. */
+  setting: string;
+  /** The scratch database sorts text like this database, because partition bounds and keys depend on the order. */
+  original: Queryable;
+}
+
+/**
+ * Runs `work` on an empty database and drops it afterwards, even after a failure. It also drops the databases that killed
+ * processes left behind.
+ * @throws OperatorError if the server cannot be used
+ */
+export async function withScratchDatabase<T>(
+  { server, setting, original }: ScratchOptions,
+  work: (connectionString: string) => Promise<T>,
+): Promise<T> {
+  const name = `${PREFIX}${randomBytes(12).toString('hex')}`;
+  // The name of the application marks the database as used. Advisory locks would be local to one database.
+  const client = createClient({
+    connectionString: server,
+    schema: 'public',
+    serviceSchema: 'public',
+    applicationName: name,
+  });
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw isStartupRefused(error) ? createPooledError(setting) : createUnreachableError(error, setting);
+    });
+    await createScratchDatabase(client, { name, setting, original });
+    try {
+      return await work(otherDatabase(server, name));
+    } finally {
+      // If this fails, the next call drops the database.
+      await drop(client, name).catch(() => undefined);
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function createScratchDatabase(
+  client: pg.Client,
+  { name, setting, original }: Pick<ScratchOptions, 'setting' | 'original'> & { name: string },
+): Promise<void> {
+  const { major, ...locale } = await readDatabaseTraits(original);
+  const found = await readDatabaseTraits(client);
+  if (found.major !== major)
+    throw new OperatorError(
+      `The server of ${setting} runs PostgreSQL ${found.major}, but the database of the service runs PostgreSQL ${major}. Use a server of the same major version.`,
+    );
+  if (!found.can_create)
+    throw new OperatorError(`The role of ${setting} cannot create databases. Run ALTER ROLE … CREATEDB for it.`);
+  try {
+    await client.query(unlimited('session'));
+    await dropLeftovers(client);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ${localeOptions(locale)}`);
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new OperatorError(`The server of ${setting} cannot create a scratch database: ${message}.`, { cause });
+  }
+}
+
+/** Drops the scratch databases of this role that no running process uses. */
+async function dropLeftovers(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT d.datname::text AS name FROM pg_catalog.pg_database d
+      WHERE d.datname::text ~ $1::text AND pg_catalog.pg_get_userbyid(d.datdba) = current_user
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity a WHERE a.application_name = d.datname::text)`,
+    [SCRATCH_NAME],
+  );
+  for (const { name } of rows) await drop(client, name);
+}
+
+/** FORCE ends sessions that a lost connection left behind. PostgreSQL waits only five seconds until they have ended. */
+async function drop(client: pg.Client, name: string, tries = 3): Promise<void> {
+  try {
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  } catch (error) {
+    if (tries === 1 || sqlState(error) !== SQLSTATE.object_in_use) throw error;
+    await drop(client, name, tries - 1);
+  }
+}
+
+interface DatabaseTraits extends DatabaseLocale {
+  /** The major version of PostgreSQL. */
+  major: number;
+  /** True if the role can create databases. */
+  can_create: boolean;
+}
+
+interface DatabaseLocale {
+  encoding: string;
+  collate: string;
+  ctype: string;
+  /**
+   * The provider of the locale. c: C library, i: ICU, b: PostgreSQL. Null before PostgreSQL 15, which supports only the
+   * C library.
+   */
+  provider: string | null;
+  locale: string | null;
+}
+
+/** Reads the locale as JSON members, because older releases lack these columns or name them differently. */
+export async function readDatabaseTraits(db: Queryable): Promise<DatabaseTraits> {
+  const { rows } = await db.query<DatabaseTraits>(`
+  SELECT pg_catalog.current_setting('server_version_num')::int / 10000 AS major,
+         r.rolcreatedb OR r.rolsuper AS can_create, pg_catalog.pg_encoding_to_char(d.encoding) AS encoding,
+         d.datcollate::text AS collate, d.datctype::text AS ctype, pg_catalog.to_jsonb(d) ->> 'datlocprovider'::text AS provider,
+         coalesce(pg_catalog.to_jsonb(d) ->> 'datlocale'::text, pg_catalog.to_jsonb(d) ->> 'daticulocale'::text) AS locale
+    FROM pg_catalog.pg_database d, pg_catalog.pg_roles r
+   WHERE d.datname = current_database() AND r.rolname = current_user`);
+  return rows[0] as DatabaseTraits;
+}
+
+/** Returns the options of CREATE DATABASE. */
+function localeOptions({ encoding, collate, ctype, provider, locale }: DatabaseLocale): string {
+  const text = (value: string): string => pg.escapeLiteral(value);
+  const options = `ENCODING ${text(encoding)} LC_COLLATE ${text(collate)} LC_CTYPE ${text(ctype)}`;
+  if (provider === 'i' && locale !== null) return `${options} LOCALE_PROVIDER icu ICU_LOCALE ${text(locale)}`;
+  if (provider === 'b' && locale !== null) return `${options} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${text(locale)}`;
+  return provider === null ? options : `${options} LOCALE_PROVIDER libc`;
+}
+
+/** Returns the address with another database. The address may contain several hosts, which URL cannot parse. */
+const otherDatabase = (connectionString: string, name: string): string =>
+  connectionString.replace(/^([a-z]+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${name}`);

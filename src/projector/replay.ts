@@ -137,7 +137,7 @@ function planSlice<E extends LogEvent>(state: State, events: E[], { schema, owne
  * Adapts an event to a replay. The tables are empty, none existed before, and none inherits. So indexes are built at
  * once, adopted tables are created, and there are no rows to fill.
  */
-function adaptToEmptyTables(event: LogEvent): LogEvent {
+export function adaptToEmptyTables(event: LogEvent): LogEvent {
   if (event.type === 'collection.adopted') return { ...event, type: 'collection.created', version: 1 };
   const {
     adopted: _,
@@ -164,7 +164,7 @@ interface TargetOptions {
   logger: Logger;
 }
 
-interface ReplayTarget {
+export interface ReplayTarget {
   /** The connection that holds the log's lock until the replay has ended. */
   client: pg.PoolClient;
   schema: string;
@@ -321,7 +321,7 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   const { objects } = run.state;
   if (tables === 'end-state') await makeTables(run);
   // Both ways create types with the tables that use them.
-  const types = objects.filter(({ object }) => isType(object));
+  const types = typesOf(run.state);
   // Sequences get their values together with the rows. Triggers and rules would change the rows, so they follow.
   const sequences = objects.filter(({ object }) => isType(object) || isSequence(object));
   await makeObjects(run, types, sequences);
@@ -336,9 +336,27 @@ export async function replay(options: ReplayOptions): Promise<Replayed> {
   return { head, collections: run.state.collections.size, statements: run.statements, verification, damaged };
 }
 
-interface Run extends ReplayOptions {
+const typesOf = ({ objects }: State): State['objects'] => objects.filter(({ object }) => isType(object));
+
+/**
+ * Creates the tables, objects and rows of a state in an empty database, which gets no events. The database keeps the
+ * mark that it is incomplete, so that no service starts on it.
+ * @throws OperatorError if PostgreSQL rejects a statement
+ */
+export async function replayState(target: ReplayTarget, state: State): Promise<void> {
+  const run = { target, state, statements: 0 };
+  await makeTables(run);
+  await makeObjects(run, typesOf(state), state.objects);
+  await inTransaction(run, async () => void (await rebuildMetadata(target.client, state, target.schema)));
+}
+
+/** The parts of a run that create tables and objects. */
+interface Creating extends Pick<ReplayOptions, 'target' | 'onTables'> {
   statements: number;
   state: State;
+}
+
+interface Run extends ReplayOptions, Creating {
   chain: ReturnType<typeof createChain>;
 }
 
@@ -376,7 +394,7 @@ async function storeReadDocuments({ target: { client }, documents }: Run): Promi
   if (read.length > 0) await sendBatch(client, keepDocuments(read));
 }
 
-async function makeTables(run: Run): Promise<void> {
+async function makeTables(run: Creating): Promise<void> {
   const events = runToEnd(transition(initialState(), run.state, run.state.collections.keys()));
   let done = 0;
   for (const group of groupsOf(initialState(), events, run.target.schema, objectsOwnerOf(run.target.client))) {
@@ -390,7 +408,7 @@ async function makeTables(run: Run): Promise<void> {
  * Creates the other objects last, in their final form, because they may read rows and because the tables that they use
  * change during the replay.
  */
-async function makeObjects(run: Run, from: State['objects'], to: State['objects']): Promise<void> {
+async function makeObjects(run: Creating, from: State['objects'], to: State['objects']): Promise<void> {
   if (from.size === to.size) return;
   const [before, after] = [
     { ...run.state, objects: from },
@@ -404,7 +422,7 @@ async function makeObjects(run: Run, from: State['objects'], to: State['objects'
   await inTransaction(run, () => runGroup(run, { events, statements: [...first, ...last], after }));
 }
 
-async function runGroup(run: Run, { events, statements }: Group<LogEvent & { position?: number }>): Promise<void> {
+async function runGroup(run: Creating, { events, statements }: Group<LogEvent & { position?: number }>): Promise<void> {
   try {
     await runScript(
       run.target.client,
@@ -421,7 +439,10 @@ async function runGroup(run: Run, { events, statements }: Group<LogEvent & { pos
   }
 }
 
-async function inTransaction({ target: { client } }: Run, work: () => Promise<void>): Promise<void> {
+async function inTransaction(
+  { target: { client } }: Pick<Creating, 'target'>,
+  work: () => Promise<void>,
+): Promise<void> {
   await client.query('BEGIN');
   try {
     await work();

@@ -40,6 +40,7 @@ const NAMES = [
   'projections',
   'webhooks',
   'OpenID provider',
+  'server for proofs',
   'trace collector',
   'PostgREST',
 ];
@@ -209,6 +210,18 @@ describe('the doctor', () => {
     const [message, ...others] = await messagesOf({ config });
     expect([message?.startsWith(failure), others], message).to.deep.equal([true, []]);
     expect(message).to.contain('ECONNREFUSED');
+  });
+
+  it('reports a server for proofs that cannot be used, without its address', async () => {
+    const { connectionString } = database;
+    const prove = (proveDatabaseUrl: string) => messagesOf({ config: { proveDatabaseUrl } });
+    expect(await prove(await superuserUrl(connectionString))).to.deep.equal([]);
+    expect(await prove(connectionString)).to.deep.equal([
+      'PROVE_SERVER_UNUSABLE: No change can be proved. The role of PROVE_DATABASE_URL cannot create databases. Run ALTER ROLE … CREATEDB for it.',
+    ]);
+    expect(await prove('postgresql://someone:hunter2@127.0.0.1:1/postgres')).to.deep.equal([
+      'PROVE_SERVER_UNUSABLE: No change can be proved. The database of PROVE_DATABASE_URL cannot be used: no server listens at its address.',
+    ]);
   });
 
   it('reports a PostgREST that misses changes or is not connected', async () => {
@@ -423,6 +436,7 @@ describe('the doctor', () => {
     ]);
     expect(results.slice(NAMES.indexOf('log can be folded'))).to.deep.equal([
       'error',
+      'skipped',
       'skipped',
       'skipped',
       'skipped',

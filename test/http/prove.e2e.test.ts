@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
-import { asSuperuser } from '../support/postgres.js';
+import { asSuperuser, query, superuserUrl } from '../support/postgres.js';
+import { createApi } from '../support/api.js';
+import { startService } from '../support/service.js';
 import { withService } from '../support/with-service.js';
 
 const MEMBERS = {
@@ -139,6 +142,33 @@ interface Plan {
   proof?: Proof;
 }
 
+/** Runs `work` while an event trigger executes the statement after each command, as long as the view `adults` exists. */
+async function withEventTrigger(
+  asRoot: (...texts: string[]) => Promise<void>,
+  loss: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await asRoot(
+    `CREATE FUNCTION lose() RETURNS event_trigger SECURITY DEFINER LANGUAGE plpgsql AS $lose$
+       BEGIN
+         IF current_setting('lose.runs', true) = 'yes' OR to_regclass('public.adults') IS NULL THEN RETURN; END IF;
+         PERFORM set_config('lose.runs', 'yes', true);
+         BEGIN
+           SET LOCAL search_path = public;
+           ${loss};
+         EXCEPTION WHEN undefined_table OR undefined_object OR undefined_function OR undefined_column THEN NULL;
+         END;
+         PERFORM set_config('lose.runs', 'no', true);
+       END $lose$`,
+    'CREATE EVENT TRIGGER lose ON ddl_command_end EXECUTE FUNCTION lose()',
+  );
+  try {
+    await work();
+  } finally {
+    await asRoot('DROP EVENT TRIGGER lose', 'DROP FUNCTION lose()');
+  }
+}
+
 describe('the proof of a change', function () {
   this.timeout(300_000);
   const { service, api, client } = withService({
@@ -179,28 +209,7 @@ describe('the proof of a change', function () {
     expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
   });
 
-  /** Runs `work` while an event trigger executes the statement after each command. */
-  async function withLoss(loss: string, work: () => Promise<void>): Promise<void> {
-    await asRoot(
-      `CREATE FUNCTION lose() RETURNS event_trigger SECURITY DEFINER LANGUAGE plpgsql AS $lose$
-         BEGIN
-           IF current_setting('lose.runs', true) = 'yes' OR to_regclass('public.adults') IS NULL THEN RETURN; END IF;
-           PERFORM set_config('lose.runs', 'yes', true);
-           BEGIN
-             SET LOCAL search_path = public;
-             ${loss};
-           EXCEPTION WHEN undefined_table OR undefined_object OR undefined_function THEN NULL;
-           END;
-           PERFORM set_config('lose.runs', 'no', true);
-         END $lose$`,
-      'CREATE EVENT TRIGGER lose ON ddl_command_end EXECUTE FUNCTION lose()',
-    );
-    try {
-      await work();
-    } finally {
-      await asRoot('DROP EVENT TRIGGER lose', 'DROP FUNCTION lose()');
-    }
-  }
+  const withLoss = (loss: string, work: () => Promise<void>) => withEventTrigger(asRoot, loss, work);
 
   for (const [loss, effect] of LOSSES)
     it(`finds the effect of ${loss}`, () =>
@@ -247,6 +256,221 @@ describe('the proof of a change', function () {
       const answer = await client(`/schema/apply?prove&${other}`, json(diff, 'POST'));
       expect(answer.status).to.equal(400);
       expect(answer.text).to.include(`prove cannot be combined with ${other}.`).and.include('"path":"prove"');
+    }
+  });
+});
+
+/** Losses while everything is renamed. The names are those after the renames. */
+const LOSSES_WITH_RENAMES: readonly (readonly [loss: string, effect: Effect])[] = [
+  ['REVOKE SELECT ON adults FROM PUBLIC', { properties: ['view public.grown: SELECT for PUBLIC'] }],
+  ['REVOKE SELECT ON members FROM PUBLIC', { properties: ['table public.people: SELECT for PUBLIC'] }],
+  [
+    'REVOKE UPDATE (age) ON members FROM PUBLIC',
+    { properties: ['table column public.people.years: UPDATE for PUBLIC'] },
+  ],
+  [
+    'REVOKE SELECT (age) ON members FROM pg_monitor',
+    { properties: ['table column public.people.years: SELECT for pg_monitor'] },
+  ],
+  ['COMMENT ON COLUMN adults.age IS NULL', { properties: ['view column public.grown.age: comment'] }],
+  [
+    'COMMENT ON CONSTRAINT members_pkey ON members IS NULL',
+    { properties: ['table constraint people_pkey on public.people: comment'] },
+  ],
+  ['ALTER STATISTICS towns SET STATISTICS -1', { properties: ['statistics object public.towns: statistics target'] }],
+  ['ALTER VIEW adults RESET (security_barrier)', { properties: ['view adults: definition'] }],
+  [
+    'CREATE OR REPLACE VIEW adults WITH (security_barrier = true) AS SELECT id, name, age FROM members',
+    { properties: ['view adults: definition'] },
+  ],
+  ['ALTER FUNCTION keep() SECURITY DEFINER', { properties: ['function keep(): definition'] }],
+  ['ALTER POLICY adults ON members USING (true)', { properties: ['policy adults on members: definition'] }],
+  ['ALTER POLICY adults ON members TO pg_monitor', { properties: ['policy adults on members: definition'] }],
+  ['ALTER TABLE members DISABLE TRIGGER keep', { differences: ['keep on members enabled'] }],
+  ['DROP TRIGGER keep ON members', { differences: ['keep on members trigger'] }],
+  ['ALTER TABLE members DISABLE ROW LEVEL SECURITY', { differences: ['members row_security'] }],
+  ['COMMENT ON COLUMN members.name IS NULL', { differences: ['members schema.comment'] }],
+  ['ALTER TABLE members ALTER COLUMN town SET NOT NULL', { differences: ['members schema.is_nullable'] }],
+  ['ALTER FUNCTION billing.tax() SECURITY DEFINER', { properties: ['function billing.tax(): definition'] }],
+  ['COMMENT ON COLUMN bills.name IS NULL', { differences: ['bills schema.comment'] }],
+  ['CREATE OR REPLACE VIEW towns AS SELECT name AS town FROM bills', { properties: ['view towns: definition'] }],
+  ['ALTER SEQUENCE numbers INCREMENT BY 5', { properties: ['sequence numbers: definition'] }],
+  [`ALTER TYPE mood ADD VALUE IF NOT EXISTS 'so so'`, { properties: ['type mood: definition'] }],
+  ['ALTER DOMAIN code SET NOT NULL', { properties: ['type code: definition'] }],
+];
+
+interface Diff {
+  hash: string;
+  diff: { objects: { diff: { path: string[] }[] }[] };
+}
+
+/** Removes changed definitions, so that PostgreSQL rewrites the objects as renames do. */
+function withoutDefinitions({ hash, diff }: Diff): object {
+  const objects = diff.objects
+    .map((object) => ({ ...object, diff: object.diff.filter(({ path }) => path[0] !== 'definition') }))
+    .filter((object) => object.diff.length > 0);
+  return { hash, diff: { ...diff, objects } };
+}
+
+describe('the proof of a change with renames', function () {
+  this.timeout(300_000);
+  const { service, api } = withService({ settings: { OBJECTS: 'on', DB_SCHEMAS: 'public,billing' } });
+  const asRoot = (...texts: string[]): Promise<void> => asSuperuser(service.databaseUrl, ...texts);
+  let diff: object;
+
+  const prove = (): Promise<Plan> => api.ok<Plan>('POST', '/schema/apply?prove', diff);
+
+  before(async () => {
+    await api.ok('POST', '/collections', MEMBERS);
+    await api.ok('POST', '/collections', { ...MEMBERS, collection: 'bills' });
+    for (const [kind, definition] of [
+      ...OBJECTS,
+      ['function', 'CREATE FUNCTION billing.tax() RETURNS integer LANGUAGE sql RETURN 19'],
+      ['view', 'CREATE VIEW towns AS SELECT town FROM bills'],
+      ['sequence', 'CREATE SEQUENCE numbers'],
+      ['type', "CREATE TYPE mood AS ENUM ('happy', 'sad')"],
+      ['type', 'CREATE DOMAIN code AS text CHECK (length(VALUE) < 9)'],
+      ['type', 'CREATE TYPE address AS (street text, feel mood)'],
+      ['rule', 'CREATE RULE keep AS ON DELETE TO members WHERE old.age > 100 DO INSTEAD NOTHING'],
+      ['privileges', 'GRANT SELECT (age) ON members TO pg_monitor'],
+      ['table_options', 'ALTER TABLE members SET (fillfactor = 70)'],
+    ])
+      await api.ok('POST', '/objects', { kind, definition });
+    for (const text of [
+      'GRANT SELECT ON adults TO PUBLIC',
+      'GRANT SELECT ON members TO PUBLIC',
+      'GRANT UPDATE (age) ON members TO PUBLIC',
+      `COMMENT ON COLUMN adults.age IS 'In years'`,
+      `COMMENT ON CONSTRAINT members_pkey ON members IS 'The key'`,
+      'ALTER STATISTICS towns SET STATISTICS 700',
+    ])
+      await api.sql(text);
+    const head = await api.head();
+    await api.ok('POST', '/collections/members/rename', { to: 'people' });
+    await api.ok('POST', '/fields/people/age/rename', { to: 'years' });
+    await api.ok('POST', '/collections/bills/rename', { to: 'billing.bills', schema: { schema: 'billing' } });
+    await api.ok('POST', '/objects/view/adults/rename', { to: 'grown' });
+    await api.ok('POST', '/objects/sequence/numbers/rename', { to: 'figures' });
+    await api.ok('POST', '/objects/type/mood/rename', { to: 'feeling' });
+    await api.ok('POST', '/objects/policy/adults%20on%20people/rename', { to: 'grown' });
+    // The change also describes, adds and deletes something.
+    await api.ok('POST', '/fields/people', { field: 'note', type: 'text', interface: 'input' });
+    await api.ok('PATCH', '/fields/people/name', { schema: { comment: 'Other' } });
+    diff = withoutDefinitions(await api.ok<Diff>('GET', `/history/diff?to=${head}`));
+  });
+
+  it('is empty, even if something already differed from the log', async () => {
+    expect(JSON.stringify(diff)).to.contain('"path":["collection"]').and.to.contain('"path":["id"]');
+    for (const drift of [undefined, `COMMENT ON TABLE people IS 'By hand'`, `COMMENT ON VIEW grown IS 'By hand'`]) {
+      if (drift !== undefined) await api.sql(drift);
+      const { accepted, proof, errors } = await prove();
+      expect(accepted, JSON.stringify(errors)).to.equal(true);
+      expect(proof, drift).to.deep.equal({ differences: [], properties: [] });
+    }
+    await api.sql(`COMMENT ON TABLE people IS 'People'; COMMENT ON VIEW grown IS NULL`);
+  });
+
+  for (const [loss, effect] of LOSSES_WITH_RENAMES)
+    it(`finds the effect of ${loss}`, () =>
+      withEventTrigger(asRoot, loss, async () => {
+        const { accepted, proof, errors } = await prove();
+        expect(accepted, JSON.stringify(errors)).to.equal(true);
+        const properties = proof?.properties.map(({ object, property }) => `${object}: ${property}`);
+        const differences = proof?.differences.map(({ collection, member }) => `${collection} ${member}`);
+        if ('properties' in effect) expect(properties).to.deep.equal(effect.properties);
+        else expect(differences).to.deep.equal(effect.differences);
+      }));
+});
+
+describe('the proof of a change in a scratch database', function () {
+  this.timeout(300_000);
+
+  const leftovers = [`dps_scratch_${'0'.repeat(24)}`, `dps_scratch_${'1'.repeat(24)}`] as const;
+  const scratch = async (databaseUrl: string) =>
+    (await query(databaseUrl, `SELECT datname FROM pg_database WHERE datname LIKE 'dps\\_scratch\\_%' ORDER BY 1`)).map(
+      ({ datname }) => datname,
+    );
+
+  describe('with an account that can create databases', () => {
+    const { service, api } = withService({
+      settings: async () => ({ OBJECTS: 'on', PROVE_DATABASE_URL: await superuserUrl('postgresql://h/postgres') }),
+      consistent: true,
+    });
+    const asRoot = (...texts: string[]): Promise<void> => asSuperuser(service.databaseUrl, ...texts);
+    let diff: object;
+
+    before(async () => {
+      const note = { field: 'note', type: 'text', interface: 'input' };
+      await api.ok('POST', '/collections', { ...MEMBERS, fields: [...MEMBERS.fields, note] });
+      for (const [kind, definition] of [...OBJECTS, ['type', "CREATE TYPE mood AS ENUM ('happy', 'sad')"]])
+        await api.ok('POST', '/objects', { kind, definition });
+      await api.sql(`INSERT INTO members (name, age) VALUES ('Ada', 36)`);
+      const head = await api.head();
+      await api.ok('POST', '/collections/members/rename', { to: 'people' });
+      await api.ok('DELETE', '/fields/people/note');
+      await api.ok('PATCH', '/objects/type/mood', { definition: "CREATE TYPE mood AS ENUM ('happy', 'so so', 'sad')" });
+      diff = await api.ok('GET', `/history/diff?to=${head}`);
+    });
+
+    it('needs no lock on the tables, restores a field, and leaves nothing behind', async () => {
+      const before = await api.ok('GET', '/schema/snapshot');
+      const locked = api.sql(`BEGIN; LOCK TABLE people; SELECT pg_sleep(3); COMMIT`);
+      const plan = await api.ok<Plan>('POST', '/schema/apply?prove', diff);
+      expect(plan.accepted, JSON.stringify(plan.errors)).to.equal(true);
+      expect(plan.proof).to.deep.equal({ differences: [], properties: [] });
+      await locked;
+      expect(await api.ok('GET', '/schema/snapshot')).to.deep.equal(before);
+      expect(await scratch(service.databaseUrl)).to.deep.equal([]);
+    });
+
+    it('reports a statement that PostgreSQL rejects', async () => {
+      const snapshot = await api.ok<{ objects: object[] }>('GET', '/schema/snapshot');
+      const definition = 'CREATE VIEW wrong AS SELECT nothing FROM people';
+      const objects = [...snapshot.objects, { kind: 'view', id: 'wrong', definition, comment: null }];
+      const wrong = await api.ok('POST', '/schema/diff', { ...snapshot, objects });
+      const { accepted, errors, proof } = await api.ok<Plan>('POST', '/schema/apply?prove', wrong);
+      expect(accepted).to.equal(false);
+      expect(JSON.stringify(errors)).to.contain('column \\"nothing\\" does not exist');
+      expect(proof).to.equal(undefined);
+    });
+
+    it('removes the database of an interrupted proof, but not that of a running one', async () => {
+      for (const name of leftovers) await asRoot(`CREATE DATABASE ${name}`);
+      const running = new pg.Client({ connectionString: service.databaseUrl, application_name: leftovers[1] });
+      await running.connect();
+      try {
+        await api.ok('POST', '/schema/apply?prove', diff);
+        expect(await scratch(service.databaseUrl)).to.deep.equal([leftovers[1]]);
+      } finally {
+        await running.end();
+        for (const name of leftovers) await asRoot(`DROP DATABASE IF EXISTS ${name}`);
+      }
+    });
+  });
+
+  it('names neither the address nor the role of a server that it cannot use', async () => {
+    for (const [url, message] of [
+      [
+        'postgresql://someone:hunter2@127.0.0.1:1/postgres',
+        'The database of PROVE_DATABASE_URL cannot be used: no server listens at its address.',
+      ],
+      [undefined, 'The role of PROVE_DATABASE_URL cannot create databases. Run ALTER ROLE … CREATEDB for it.'],
+    ] as const) {
+      const service = await startService({ OBJECTS: 'on', ...(url !== undefined && { PROVE_DATABASE_URL: url }) });
+      const own = url === undefined ? await startService({ PROVE_DATABASE_URL: service.databaseUrl }) : service;
+      const api = createApi(own);
+      try {
+        await api.ok('POST', '/collections', MEMBERS);
+        const snapshot = await api.ok<object>('GET', '/schema/snapshot');
+        const nothing = { ...snapshot, collections: [], fields: [], relations: [] };
+        const diff = await api.ok('POST', '/schema/diff', nothing);
+        const error = await api.refused({ status: 503, code: 'UNAVAILABLE' }, 'POST', '/schema/apply?prove', diff);
+        expect(error.message).to.contain(message);
+        expect(JSON.stringify(error)).not.to.match(/hunter2|someone|127\.0\.0\.1/);
+      } finally {
+        await api.stop();
+        for (const each of new Set([own, service])) await each.stop();
+      }
     }
   });
 });

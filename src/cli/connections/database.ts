@@ -1,13 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { type Config, readConfig } from '../../config.js';
 import { OperatorError } from '../../kernel/problem.js';
 import { DataDirInUseError, containsServer, recordedConnection } from '../../postgres/embedded/index.js';
 import { type Addresses, createPool, toDirectOptions } from '../../postgres/pool.js';
-import { type DatabaseSource, openDatabase } from '../../postgres/open-database.js';
+import {
+  type DatabaseSource,
+  openDatabase,
+  readDatabaseTraits,
+  withScratchDatabase,
+} from '../../postgres/open-database.js';
 import type { Invocation } from '../command.js';
 import type { Logger } from '../../postgres/logger.js';
 
@@ -87,62 +91,18 @@ export function withServerAt<T>(
 }
 
 /**
- * Runs `work` on an empty database, which is dropped afterwards, even after a failure. The database is on the server of
- * `pool`, or on an embedded server if the account cannot create databases.
+ * Runs `work` on an empty database, which is dropped afterwards. The database is on the server of `pool`, or on an embedded
+ * server if the account cannot create databases.
  */
-export async function withScratchDatabase<T>(
+export async function withEmptyDatabase<T>(
   config: Config,
   { pool, connectionString }: { pool: pg.Pool; connectionString: string },
   work: (connectionString: string) => Promise<T>,
 ): Promise<T> {
-  const { rows } = await pool.query<DatabaseLocale>(DATABASE_LOCALE);
-  const locale = rows[0];
-  if (locale?.can_create !== true) return withScratchServer(config, work);
-  const name = `dps_verify_${randomBytes(8).toString('hex')}`;
-  await pool.query(`CREATE DATABASE ${name} TEMPLATE template0 ${localeOptions(locale)}`);
-  try {
-    return await work(otherDatabase(connectionString, name));
-  } finally {
-    await pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
-  }
+  const { can_create: canCreate } = await readDatabaseTraits(pool);
+  if (!canCreate) return withScratchServer(config, work);
+  return withScratchDatabase({ server: connectionString, setting: 'DATABASE_URL', original: pool }, work);
 }
-
-interface DatabaseLocale {
-  can_create: boolean;
-  encoding: string;
-  collate: string;
-  ctype: string;
-  /**
-   * The provider of the locale. c: C library, i: ICU, b: PostgreSQL. Null before PostgreSQL 15, which supports only the
-   * C library.
-   */
-  provider: string | null;
-  locale: string | null;
-}
-
-/** Reads the locale as JSON members, because older releases lack these columns or name them differently. */
-const DATABASE_LOCALE = `
-  SELECT r.rolcreatedb OR r.rolsuper AS can_create, pg_catalog.pg_encoding_to_char(d.encoding) AS encoding,
-         d.datcollate::text AS collate, d.datctype::text AS ctype, pg_catalog.to_jsonb(d) ->> 'datlocprovider'::text AS provider,
-         coalesce(pg_catalog.to_jsonb(d) ->> 'datlocale'::text, pg_catalog.to_jsonb(d) ->> 'daticulocale'::text) AS locale
-    FROM pg_catalog.pg_database d, pg_catalog.pg_roles r
-   WHERE d.datname = current_database() AND r.rolname = current_user`;
-
-/**
- * Returns the options of CREATE DATABASE. The scratch database must sort text like the original, because partition
- * bounds and keys depend on the order.
- */
-function localeOptions({ encoding, collate, ctype, provider, locale }: DatabaseLocale): string {
-  const text = (value: string): string => pg.escapeLiteral(value);
-  const options = `ENCODING ${text(encoding)} LC_COLLATE ${text(collate)} LC_CTYPE ${text(ctype)}`;
-  if (provider === 'i' && locale !== null) return `${options} LOCALE_PROVIDER icu ICU_LOCALE ${text(locale)}`;
-  if (provider === 'b' && locale !== null) return `${options} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${text(locale)}`;
-  return provider === null ? options : `${options} LOCALE_PROVIDER libc`;
-}
-
-/** Returns the address with another database. The address may contain several hosts, which URL cannot parse. */
-const otherDatabase = (connectionString: string, name: string): string =>
-  connectionString.replace(/^([a-z]+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${name}`);
 
 async function withScratchServer<T>(config: Config, work: (connectionString: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'dps-verify-'));

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { readKeys } from '../../cli/checkpoint-files.js';
 import { type ExitCode, type Invocation, isSet, UsageError, text, texts } from '../../cli/command.js';
 import { openKeys } from '../../cli/commands/keys.js';
-import { withScratchDatabase, withServer, withServerAt } from '../../cli/connections/database.js';
+import { withEmptyDatabase, withServer, withServerAt } from '../../cli/connections/database.js';
 import { type PipelineContext, withPipeline } from '../../cli/connections/pipeline.js';
 import { replayInto, showReplay } from '../../cli/connections/projections.js';
 import { json, toOneLine, createProgress, type Progress } from '../../cli/output.js';
@@ -83,7 +83,7 @@ async function tryRestore(
   { invocation, location }: Work,
   { partial, state, keys, rowCounts }: TryRestore,
 ): Promise<void> {
-  const differences = await withScratchDatabase(invocation.config(), location, async (connectionString) => {
+  const differences = await withEmptyDatabase(invocation.config(), location, async (connectionString) => {
     const { replayed } = await restoreBackupInto(invocation, { file: partial, keys, connectionString });
     const { verification, damaged } = replayed;
     return [

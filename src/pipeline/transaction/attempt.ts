@@ -342,7 +342,7 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   const plan = await planOf(client, { options, job, begun, waits: at, isDryRun: true });
   if (plan.kind === 'refused') return rollback(client, plan);
   const { decided, ...shown } = plan;
-  const prove = await prepareProof(client, { options, job, begun, waits: at, after: plan.after });
+  const prove = await prepareProof(client, { options, job, begun, waits: at, ...plan });
   // Steps that would be prepared online are not run here, because they would hold locks for a long time.
   const problems =
     plan.preparation === undefined
@@ -372,10 +372,15 @@ async function prepareProof<C>(
     begun,
     waits,
     after: planned,
-  }: Pick<PreparationInput<C>, 'options' | 'begun' | 'waits' | 'after'> & { job: Job<C> },
+    events: plannedEvents,
+  }: Pick<PreparationInput<C>, 'options' | 'begun' | 'waits' | 'after' | 'events'> & { job: Job<C> },
 ): Promise<(decided: DecidedBatch<C> & Pick<PreparationInput<C>, 'reprinted'>) => Promise<RunBatch>> {
   if (request.proves !== true) return ({ events, after }) => Promise.resolve({ events, after });
-  const prove = await startProof(client, options, { state: begun.point.state, after: planned });
+  const prove = await startProof(client, options, {
+    before: begun.point.state,
+    state: planned,
+    events: plannedEvents,
+  });
   return async (decided) => {
     const { events, after } = decided;
     const changes = await changesBefore(client, events);

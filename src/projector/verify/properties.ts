@@ -5,8 +5,8 @@
 import type pg from 'pg';
 import { createTimeSlice } from '../../kernel/event-loop.js';
 import { objectsOwnerOf } from '../../postgres/client.js';
-import { KINDS, type ObjectName, PUBLIC } from '../../schema/model/objects.js';
-import { toLocalObject } from '../../schema/model/object-ids.js';
+import { KINDS, OBJECT_KINDS, type ObjectKind, type ObjectName, PUBLIC } from '../../schema/model/objects.js';
+import { fromLocalObject, toLocalObject } from '../../schema/model/object-ids.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import {
   type State,
@@ -17,7 +17,7 @@ import {
   schemasOf,
 } from '../../schema/model/state.js';
 import { IS_OWN_TYPE, idOnRelation, idOnRoutine, idOnType } from '../ddl/object-sql.js';
-import { OBJECT_CATALOGS, objectCatalogs } from '../ddl/object-catalogs.js';
+import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../ddl/object-catalogs.js';
 import { type Sql, join, literal, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';
 import type { Difference } from './difference.js';
@@ -233,6 +233,80 @@ function compareProperties({ object, properties: old }: ObjectProperties, now: O
   return Object.keys({ ...old, ...now.properties }).flatMap((property) => {
     const [before, after] = [old[property] ?? null, now.properties[property] ?? null];
     return before === after ? [] : [{ object, property, before, after }];
+  });
+}
+
+/*
+ * Finds changed definitions after a rename. PostgreSQL then prints other texts, but stores the same trees, which contain
+ * numbers of columns and oids instead of names.
+ */
+
+/** Removes what a rename, a grant or another owner changes in a row of the catalog. */
+const without = (row: Sql, ...columns: string[]): Sql =>
+  sql`pg_catalog.to_jsonb(${row}) - ARRAY[${join(columns.map(literal), sql`, `)}]::text[]`;
+
+/** SQL for what a row contains besides names, by catalog. The others contain nothing else, or properties. */
+const CONTENTS: Partial<Record<ObjectCatalog, Sql>> = {
+  pg_class: sql`pg_catalog.jsonb_build_array(${without(sql`r`, 'rulename')}, c.reloptions)`,
+  pg_proc: without(sql`p`, 'proname', 'pronamespace', 'proowner', 'proacl'),
+  pg_trigger: without(sql`t`, 'tgname'),
+  pg_policy: without(sql`policy`, 'polname'),
+  pg_statistic_ext: without(sql`s`, 'stxname', 'stxnamespace', 'stxowner', 'stxstattarget'),
+  pg_rewrite: without(sql`r`, 'rulename'),
+  pg_sequence: sql`pg_catalog.to_jsonb(q)`,
+  pg_type: sql`pg_catalog.jsonb_build_array(${without(sql`t`, 'typname', 'typnamespace', 'typowner', 'typacl', 'typdefault')},
+    (SELECT pg_catalog.jsonb_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_catalog.pg_enum l WHERE l.enumtypid = t.oid),
+    (SELECT pg_catalog.jsonb_agg(k.conbin::text ORDER BY k.oid) FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid),
+    (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(a.atttypid, a.atttypmod, a.attcollation) ORDER BY a.attnum)
+       FROM pg_catalog.pg_attribute a WHERE a.attrelid = t.typrelid AND a.attnum > 0))`,
+};
+
+/** $1 are the managed schemas. */
+const DEFINITIONS: Sql = join(
+  objectCatalogs.flatMap((catalog): Sql[] => {
+    const content = CONTENTS[catalog];
+    const { from, where, id, printed, depender } = OBJECT_CATALOGS[catalog];
+    if (content === undefined) return [];
+    return [
+      sql`SELECT ${literal(catalog)} AS catalog, n.nspname::text AS schema, (${id})::text AS id, ${depender?.oid ?? sql`c.oid`}::text AS oid, (${content})::text AS content, (${printed})::text AS printed
+      FROM ${from} WHERE n.nspname = ANY ($1::name[]) AND ${where}`,
+    ];
+  }),
+  sql`
+    UNION ALL `,
+);
+
+export interface StoredDefinition {
+  catalog: ObjectCatalog;
+  /** The id in the log, whose form is the same for all kinds in a catalog. */
+  id: string;
+  content: string;
+  printed: string;
+}
+
+/** Returns the definitions of all objects in the managed schemas, by catalog and oid. */
+export async function readStoredDefinitions(
+  client: Pick<pg.ClientBase, 'query'>,
+  { schema, schemas }: Pick<PropertiesQuery, 'schema' | 'schemas'>,
+): Promise<ReadonlyMap<string, StoredDefinition>> {
+  const { rows } = await client.query<StoredDefinition & { schema: string; oid: string }>(DEFINITIONS, [schemas]);
+  return new Map(
+    rows.map((row) => {
+      const kind = OBJECT_KINDS.find((each) => KINDS[each].catalog === row.catalog) as ObjectKind;
+      const local = { kind, id: row.id, schema: row.schema === schema ? undefined : row.schema };
+      return [`${row.catalog} ${row.oid}`, { ...row, id: fromLocalObject(local).id }];
+    }),
+  );
+}
+
+/** Returns the pairs of definitions whose stored trees or options differ. An object that was created again is in none. */
+export function findChangedDefinitions(
+  before: ReadonlyMap<string, StoredDefinition>,
+  after: ReadonlyMap<string, StoredDefinition>,
+): [before: StoredDefinition, after: StoredDefinition][] {
+  return [...before].flatMap(([key, old]): [StoredDefinition, StoredDefinition][] => {
+    const now = after.get(key);
+    return now === undefined || now.content === old.content ? [] : [[old, now]];
   });
 }
 

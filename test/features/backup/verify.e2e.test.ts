@@ -56,7 +56,7 @@ const CHANGING = `
   CREATE TABLE changed (id int PRIMARY KEY);
   INSERT INTO changed VALUES (1), (2);
   CREATE FUNCTION change() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
-    IF current_database() LIKE 'dps_verify_%' THEN
+    IF current_database() LIKE 'dps_scratch_%' THEN
       DELETE FROM public.changed WHERE id = 1;
       COMMENT ON COLUMN public.changed.id IS 'changed';
     END IF;
@@ -390,7 +390,7 @@ describe('dps backup --verify', () => {
   const scratchDatabases = (): Promise<unknown[]> =>
     query(
       source.connectionString,
-      `SELECT d.datname FROM pg_database d JOIN pg_roles r ON r.oid = d.datdba WHERE d.datname LIKE 'dps_verify_%' AND r.rolname = current_user`,
+      `SELECT d.datname FROM pg_database d JOIN pg_roles r ON r.oid = d.datdba WHERE d.datname LIKE 'dps_scratch_%' AND r.rolname = current_user`,
     );
 });
 
