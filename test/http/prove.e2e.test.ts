@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import pg from 'pg';
+import { startEmbedded } from '../../src/postgres/embedded/index.js';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
-import { asSuperuser, query, superuserUrl } from '../support/postgres.js';
+import { asSuperuser, query, superuserUrl, temporaryDirectory, testServer } from '../support/postgres.js';
 import { createApi } from '../support/api.js';
 import { startService } from '../support/service.js';
 import { withService } from '../support/with-service.js';
@@ -445,6 +447,57 @@ describe('the proof of a change in a scratch database', function () {
         await running.end();
         for (const name of leftovers) await asRoot(`DROP DATABASE IF EXISTS ${name}`);
       }
+    });
+  });
+
+  describe('on a server that lacks a role or an extension', () => {
+    let other: Awaited<ReturnType<typeof startEmbedded>>;
+    const { service, api } = withService({
+      settings: async () => {
+        other = await startEmbedded({ dataDir: await temporaryDirectory(), connections: 20, throwaway: true });
+        return { OBJECTS: 'on', PROVE_DATABASE_URL: other.superuserConnectionString };
+      },
+      atEnd: () => other.stop(),
+    });
+
+    /** Proves a change of all collections. On another major version, the error is the version. @param wrong null if it can be proved */
+    const expectError = async (wrong: RegExp | null): Promise<void> => {
+      const snapshot = await api.ok<{ collections: object[] }>('GET', '/schema/snapshot');
+      const collections = snapshot.collections.map((each) => ({ ...each, meta: { note: 'Changed' } }));
+      const diff = await api.ok<object>('POST', '/schema/diff', { ...snapshot, collections });
+      const { majorVersion } = await testServer();
+      const error =
+        majorVersion === 18 ? wrong : /The server of PROVE_DATABASE_URL runs PostgreSQL 18, but the database/;
+      if (error === null) {
+        const { accepted, proof } = await api.ok<Plan>('POST', '/schema/apply?prove', diff);
+        expect([accepted, proof]).to.deep.equal([true, { differences: [], properties: [] }]);
+      } else {
+        const rejected = { status: 503, code: 'UNAVAILABLE' };
+        expect((await api.refused(rejected, 'POST', '/schema/apply?prove', diff)).message).to.match(error);
+      }
+      expect(await scratch(other.superuserConnectionString)).to.deep.equal([]);
+    };
+
+    before(() => api.ok('POST', '/collections', MEMBERS));
+
+    it('names the missing role and drops the database', async () => {
+      const role = `dps_prove_${randomBytes(4).toString('hex')}`;
+      await asSuperuser(service.databaseUrl, `CREATE ROLE ${role}`);
+      try {
+        const definition = `GRANT SELECT ON members TO ${role}`;
+        await api.ok('POST', '/objects', { kind: 'privileges', definition });
+        await expectError(new RegExp(`cannot create the current schema: .*role "${role}" does not exist`));
+        await api.ok('DELETE', `/objects/privileges/${role}%20on%20members`);
+      } finally {
+        await asSuperuser(service.databaseUrl, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+      }
+    });
+
+    it('creates the extensions that the schema needs', async () => {
+      await asSuperuser(service.databaseUrl, 'CREATE EXTENSION citext');
+      await api.sql('CREATE TABLE cities (id integer PRIMARY KEY, name citext)');
+      await api.ok('POST', '/schema/adopt', { tables: ['cities'] });
+      await expectError(null);
     });
   });
 
