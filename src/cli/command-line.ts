@@ -119,7 +119,7 @@ function sqlStateOf(error: unknown, depth = 0): string | undefined {
   return sqlStateOf(error.cause, depth + 1);
 }
 
-const DATABASE_URLS = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL'];
+const DATABASE_URLS = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'PROVE_DATABASE_URL'];
 
 function passwords(environment: Readonly<Record<string, string | undefined>>, values: Values): string[] {
   const urls = [

@@ -60,7 +60,7 @@ describe('the error message of a command', () => {
     expect(shown('a tok1 b tok1', { DPS_TOKEN: 'tok1' })).to.equal('a … b …');
     expect(shown('a tok2', {}, { token: 'tok2' })).to.equal('a …');
     expect(shown('an abc', { DPS_TOKEN: 'abc' }), 'three characters would be found anywhere').to.equal('an abc');
-    for (const name of ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL']) {
+    for (const name of ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'LISTEN_DATABASE_URL', 'PROVE_DATABASE_URL']) {
       expect(shown('it is p%40ss or p@ss', { [name]: 'postgres://me:p%40ss@host/d' }), name).to.equal('it is … or …');
     }
     for (const name of ['databaseUrl', 'into', 'url']) {

@@ -162,6 +162,7 @@ describe('an error of PostgreSQL', () => {
       serialization_failure: '40001',
       deadlock_detected: '40P01',
       lock_not_available: '55P03',
+      object_in_use: '55006',
       query_canceled: '57014',
       read_only_sql_transaction: '25006',
       disk_full: '53100',
