@@ -134,6 +134,8 @@ export interface RequestContext {
   pipelineToken?: string;
   /** True to drop deleted objects immediately. */
   purge?: boolean;
+  /** True to reject a change that deletes rows or values of a table that is not empty. */
+  lossless?: boolean;
   /** The caller's token is limited to these collections. Batches that affect other collections are rejected. */
   collections?: CollectionScope;
   /** The snapshot hash that the caller believes to be current. */

@@ -1,4 +1,5 @@
 /** Describes plans: their findings under the current policy, and the tables they lock. Nothing is locked or run. */
+import { findEmptyTables } from '../projector/catalog/table-facts.js';
 import { judgeFindings } from '../projector/findings.js';
 import { type LockedTableFacts, listLockedTables } from '../projector/online/steps.js';
 import type { Statement } from '../projector/ddl/step.js';
@@ -55,7 +56,11 @@ export function createPlanReads({ pool, schema }: { pool: pg.Pool; schema: strin
     const mentions = await warnAboutMentions(pool, { ...plan, touched: collectionsChanged(plan.events) });
     return judgeFindings(pool, schema, { plan, noticed: [...warnings, ...mentions] });
   };
-  const tables: PlanReads['lockedTables'] = (statements) => listLockedTables(pool, { schema, statements });
+  const tables: PlanReads['lockedTables'] = async (statements) => {
+    const locked = await listLockedTables(pool, { schema, statements });
+    const empty = await findEmptyTables(pool, schema, statements);
+    return locked.map((each) => (empty.has(each.table) ? { ...each, rows: 0, bytes: 0, empty: true } : each));
+  };
   return {
     async describe({ again, further = [], ...plan }) {
       const returns = await findReturns(pool, schema, { ...plan, ...(again && { again }) });

@@ -215,7 +215,7 @@ describe('editing in the admin app', () => {
     await page.goto('/app/collections/events?edit=delete');
     await keep(page, 'Save deletion to draft');
     await page.getByText('1 change in 1 collection').waitFor();
-    await apply(page, true);
+    await apply(page);
     expect((await app.client('/collections/events')).status).to.equal(404);
   });
 

@@ -21,6 +21,7 @@ describe('the buttons of a review, with the keyboard', () => {
 
   before(async () => {
     await send('/collections', { collection: 'articles', schema: {}, fields: [field('title')] });
+    await app.api.sql('insert into articles default values');
     then = ((await app.client('/server/info')).json as { data: { position: number } }).data.position;
     await send('/fields/articles', field('body'));
   });

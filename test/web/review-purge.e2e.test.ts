@@ -11,7 +11,7 @@ describe('the review page of the admin app: a deletion that needs permission', (
 
   before(async () => {
     pool = new pg.Pool({ connectionString: app.service.databaseUrl, max: 1 });
-    await pool.query('CREATE TABLE base (id int PRIMARY KEY)');
+    await pool.query('CREATE TABLE base (id int PRIMARY KEY); INSERT INTO base VALUES (1)');
     const adopted = await app.client('/schema/adopt', json({ tables: ['base'] }));
     expect(adopted.status, adopted.text).to.equal(200);
     then = ((await app.client('/server/info')).json as { data: { position: number } }).data.position;

@@ -43,6 +43,7 @@ describe('the review page of the admin app: reverting', () => {
     await send('/collections/articles', { meta: { note: 'n'.repeat(900_000) } }, 'PATCH');
     await send('/fields/articles/title', { schema: { is_nullable: false } }, 'PATCH');
     await send('/collections', { collection: 'tags', schema: {}, fields: [field('label')] });
+    await app.api.sql('insert into tags default values');
     await send(`/collections/${encodeURIComponent(HOSTILE)}`, { meta: { note: HOSTILE } }, 'PATCH');
     await send(`/collections/${encodeURIComponent('اختبار')}`, { meta: { note: 'مرحبا' } }, 'PATCH');
   });
@@ -124,6 +125,32 @@ describe('the review page of the admin app: reverting', () => {
     expect((await app.client('/collections/tags')).status).to.equal(200);
   });
 
+  it('undoes the creation of an empty table without a confirmation, and rejects it if a row arrives', async () => {
+    app.mayComplain(/status of 409/);
+    const before = await position();
+    await send('/collections', { collection: 'empty', schema: {}, fields: [field('label')] });
+    const page = await app.visit({ path: `/review?to=${before}` });
+    const apply = page.getByRole('button', { name: 'Apply: delete 1 collection' });
+    const risks = page.getByRole('complementary', { name: 'Risks' });
+    await risks.getByText('no rows').waitFor();
+    expect(await page.getByRole('heading', { name: 'Data loss', exact: true }).count()).to.equal(0);
+    await app.api.sql('insert into empty default values');
+    await apply.click();
+    await page.getByText('Table "empty" is not empty').first().waitFor();
+    await page.getByRole('heading', { name: 'Data loss', exact: true }).waitFor();
+    expect((await app.client('/collections/empty')).status).to.equal(200);
+    await apply.click();
+    await page.getByText('Click again to confirm').waitFor();
+    await page.getByRole('button', { name: 'Delete data: empty' }).waitFor();
+    await expectAccessible(page);
+    await app.api.sql('truncate empty');
+    await page.reload();
+    await risks.getByText('no rows').waitFor();
+    await apply.click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect((await app.client('/collections/empty')).status).to.equal(404);
+  });
+
   it('groups similar findings with their number, and counts the changes in the heading', async () => {
     const before = await position();
     const names = ['one', 'two', 'three', 'four'].map((name) => `alike_${name}`);
@@ -131,6 +158,7 @@ describe('the review page of the admin app: reverting', () => {
       '/collections',
       names.map((collection) => ({ collection, schema: {}, fields: [field('title')] })),
     );
+    for (const name of names) await app.api.sql(`insert into ${name} default values`);
     const page = await app.visit({ path: `/review?to=${before}` });
     const risks = page.getByRole('complementary', { name: 'Risks' });
     const lost = risks.getByText('4 × data that the trash may keep');

@@ -89,7 +89,6 @@ describe('two people who edit at the same time', () => {
     await grace.getByRole('dialog').waitFor({ state: 'detached' });
     await review(grace);
     await button(grace, 'Apply').click();
-    await button(grace, 'Delete data: text').click();
     await grace.getByRole('heading', { name: 'Applied' }).waitFor();
     await form.getByText('Another user deleted this object').waitFor();
     expect(await form.getByLabel('Max length').inputValue()).to.equal('40');

@@ -417,6 +417,7 @@ function planRequest(command: string, call: Call<unknown>): PlanRequest {
     ...(rule !== undefined && token !== undefined && { pipelineToken: token }),
     ...(collections && { collections }),
     ...(isRequested(call, 'purge') && { purge: true }),
+    ...(isRequested(call, 'lossless') && { lossless: true }),
     ...(isRequested(call, 'prove') && { proves: true }),
     abandoned: () => req.socket.destroyed,
     ...(ifMatch !== undefined && { ifMatch }),
@@ -451,7 +452,7 @@ async function applyRequest<C>(
 export const isRequested = ({ query }: Call<unknown>, name: keyof ChangeFlags): boolean =>
   (query as Partial<ChangeFlags> | undefined)?.[name] === true;
 
-type ChangeFlags = Record<'purge' | 'online' | 'dry_run' | 'explain' | 'prove', unknown>;
+type ChangeFlags = Record<'purge' | 'lossless' | 'online' | 'dry_run' | 'explain' | 'prove', unknown>;
 
 /** Returns the actor, reason and source of a request. Throws `RejectedError` for malformed headers. */
 export function causeOf(

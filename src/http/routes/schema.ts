@@ -40,6 +40,7 @@ const snapshotQuery = z.strictObject({
 const applyQuery = z.strictObject({
   ...schemaChangeQuery,
   purge,
+  lossless: flag.describe('Rejects the change with 409 if it deletes rows or values of a table that is not empty'),
   prove: flag.describe(
     'Executes the change, reports effects that the plan does not contain as `proof`, and rolls everything back',
   ),
@@ -170,6 +171,8 @@ function applyRoute(deps: HttpDeps): Route {
     async handle(submitted) {
       const call = takeAcknowledgements(submitted);
       requireProvable(call);
+      if (call.query.lossless && call.query.online)
+        throw invalidQuery('lossless', 'lossless cannot be combined with online.');
       const body = await inManagedSchemas(call.body, schemas);
       const input = { release, body, ...(objects && { objects: true }) };
       const read = await commandOf('apply-diff', input);

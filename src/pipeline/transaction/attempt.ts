@@ -220,7 +220,7 @@ async function executeAttempt<C>(
   const keeps = request.idempotency !== undefined;
   const running = runStatements(
     client,
-    projectionOf(options, { before: point.state, after, events, statements, keeps, waits }),
+    projectionOf(options, { before: point.state, after, events, statements, keeps, waits, lossless: request.lossless }),
   );
   const isStreamed = isLarge(events);
   const projecting = isStreamed ? streamRows(client, { running, rows: () => metadataOf(preparing) }) : running;
@@ -244,7 +244,7 @@ async function executeInSequence<C>(
   const { point } = begun;
   const changes = await changesBefore(client, events);
   const keeps = request.idempotency !== undefined;
-  const batch = { before: point.state, after, events, statements, keeps, waits };
+  const batch = { before: point.state, after, events, statements, keeps, waits, lossless: request.lossless };
   const problems = await runStatements(client, projectionOf(options, batch));
   if (problems !== null) {
     const outcome: Refusal = { kind: 'refused', problems };
@@ -346,7 +346,10 @@ export async function attemptDryRun<C>({ options, job, ...at }: Attempt<C>): Pro
   // Steps that would be prepared online are not run here, because they would hold locks for a long time.
   const problems =
     plan.preparation === undefined
-      ? await runStatements(client, projectionOf(options, { ...plan, keeps: false, waits: at }))
+      ? await runStatements(
+          client,
+          projectionOf(options, { ...plan, keeps: false, waits: at, lossless: job.request.lossless }),
+        )
       : null;
   // PostgreSQL errors about the statements are part of the plan. Errors about temporary conditions reject the dry run.
   if (problems !== null && !isStorable({ kind: 'refused', problems }))

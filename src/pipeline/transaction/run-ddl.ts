@@ -8,7 +8,14 @@ import { sendScript, runScript } from '../../postgres/exchange.js';
 import { findObjectLocks } from '../../projector/ddl/object-statements.js';
 import { type Sql, integer, sql, ident, join, literal, qualified, trashOf } from '../../projector/ddl/sql.js';
 import type { LockedTable, Statement } from '../../projector/ddl/step.js';
-import { LockedError, type NeededLock, lockTables, findStrongestLocks } from '../../projector/ddl/table-locks.js';
+import {
+  LockedError,
+  type NeededLock,
+  lockTables,
+  findStrongestLocks,
+  listLosingTables,
+  selectFilledTables,
+} from '../../projector/ddl/table-locks.js';
 import { selectUnmatched } from '../../projector/ddl/unmatched-values.js';
 import {
   ddlFailure,
@@ -142,6 +149,8 @@ export interface Projection {
   waits: Pick<TransactionAttempt, 'tableWait' | 'vacuumWait'>;
   /** True if the transaction continues from its savepoint after an error. */
   keeps: boolean;
+  /** True to reject the batch if it deletes rows or values of a table that is not empty. */
+  lossless?: boolean | undefined;
 }
 
 /**
@@ -154,11 +163,13 @@ export async function runStatements(client: pg.ClientBase, projection: Projectio
   const { statements } = projection;
   const questions = questionsOf(projection);
   const locks = findStrongestLocks(statements);
-  const preamble = [...questions.texts, ...createLocking(projection, locks)];
+  const losses = lossQuestion(projection);
+  const preamble = [...questions.texts, ...createLocking(projection, locks), ...losses.texts];
   const script = [...preamble, ...statements.map((statement) => statement.sql)];
   if (script.length === 0) return null;
   try {
-    return questions.judge(await runScript(client, script));
+    const results = await runScript(client, script);
+    return losses.judge(results[preamble.length - 1]?.rows ?? []) ?? questions.judge(results);
   } catch (thrown) {
     const error = refusalIn(thrown, [...locks, ...findObjectLocks(projection)]);
     return explainFailure(client, projection, { error, preamble: preamble.length });
@@ -200,6 +211,29 @@ function questionsOf(projection: Projection): CatalogQuestions {
       return names === null ? null : rejectHiddenTables(projection, rowsOf(names, results));
     },
   };
+}
+
+/** The query is sent after the locks have been taken, so that no session can add rows before the commit. */
+function lossQuestion({ statements, schema, lossless }: Projection): {
+  texts: Sql[];
+  judge(rows: readonly unknown[]): Problem[] | null;
+} {
+  const tables = lossless === true ? listLosingTables(statements) : [];
+  if (tables.length === 0) return { texts: [], judge: () => null };
+  return {
+    texts: [selectFilledTables(schema, tables)],
+    judge(rows) {
+      const { filled } = rows[0] as { filled: string[] };
+      return filled.length === 0 ? null : filled.map(rejectLoss);
+    },
+  };
+}
+
+function rejectLoss(collection: string): Problem {
+  const message =
+    `Table ${JSON.stringify(collection)} is not empty, and the request allows no loss of data. ` +
+    'Read the plan again, then allow the loss or keep the table.';
+  return { code: 'IN_USE', message, collection };
 }
 
 interface LostColumn {
@@ -272,8 +306,8 @@ export async function takeLocks(
 }
 
 /** Returns the statements that take the locks. Empty for a single statement, which takes its lock itself. */
-function createLocking({ statements, schema, waits }: Projection, locks: readonly LockedTable[]): Sql[] {
-  const byItself = statements.length < 2 && waits.vacuumWait === undefined;
+function createLocking({ statements, schema, waits, lossless }: Projection, locks: readonly LockedTable[]): Sql[] {
+  const byItself = statements.length < 2 && waits.vacuumWait === undefined && lossless !== true;
   return locks.length === 0 || byItself ? [] : lockScript(schema, locks, waits);
 }
 

@@ -44,8 +44,8 @@ export const assumptionsAfter = ({
 
 export function fitsOneRoundTrip<C>({ operation, command, request }: Job<C>): boolean {
   if (isReader(command) || operation.isLight?.(command) !== true) return false;
-  const { revise, online, acknowledges, ifMatch, pipelineToken } = request;
-  return [revise, online, acknowledges, ifMatch, pipelineToken].every((each) => each === undefined);
+  const { revise, online, acknowledges, ifMatch, pipelineToken, lossless } = request;
+  return [revise, online, acknowledges, ifMatch, pipelineToken, lossless].every((each) => each === undefined);
 }
 
 /**

@@ -6,8 +6,9 @@ import { KINDS, type ObjectName, isRoutine } from '../../schema/model/objects.js
 import { objectNameParts, toLocalObject } from '../../schema/model/object-ids.js';
 import { type CatalogRows, OBJECT_CATALOGS, type ObjectCatalog } from '../ddl/object-catalogs.js';
 import { IS_RULE } from '../ddl/object-sql.js';
+import type { Statement } from '../ddl/step.js';
+import { listLosingTables, partsOf, selectFilledTables } from '../ddl/table-locks.js';
 import { type Sql, ident, integer, join, literal, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
-import { partsOf } from '../ddl/table-locks.js';
 import type { Warning } from '../../kernel/problem.js';
 
 /* Runs optional queries with a short time limit. An answer without counts or sizes is better than a late one. */
@@ -36,6 +37,23 @@ export async function queryWithin<Row extends pg.QueryResultRow>(
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns the tables from which the statements delete rows or values, but which have no rows. If another session holds
+ * ACCESS EXCLUSIVE on one of them, their sizes cannot be read, and none counts as empty.
+ */
+export async function findEmptyTables(
+  db: Queryable,
+  schema: string,
+  statements: readonly Statement[],
+): Promise<ReadonlySet<string>> {
+  const losing = listLosingTables(statements);
+  if (losing.length === 0) return new Set();
+  const question = selectFilledTables(schema, losing);
+  const found = await queryWithin<{ filled: string[] }>(db, question, TIME_TO_COUNT);
+  const filled = new Set(found === null ? losing.map(({ table }) => table) : found.filled);
+  return new Set(losing.flatMap(({ table }) => (filled.has(table) ? [] : [table])));
 }
 
 /*

@@ -6,6 +6,7 @@
 import { type Sql, block, join, literal, objectSql, ownSchemaOid, qualified, sql } from './sql.js';
 import { type ObjectName, isRoutine } from '../../schema/model/objects.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../../schema/model/system-collections.js';
+import type { TableLocation } from '../../schema/model/state.js';
 import type { LockedTable, Statement } from './step.js';
 
 /*
@@ -24,6 +25,42 @@ WITH RECURSIVE part (oid, kind) AS (
   SELECT r.oid, r.relkind FROM part JOIN pg_catalog.pg_inherits i ON i.inhparent = part.oid AND part.kind = 'p'
     JOIN pg_catalog.pg_class r ON r.oid = i.inhrelid)
 SELECT oid FROM part`;
+
+/* Finds tables whose rows or values a batch deletes, and which of them are empty. */
+
+interface LosingTable {
+  table: string;
+  /** Its location, unless it has the same name in the default schema. */
+  at?: TableLocation | undefined;
+}
+
+/** Returns each table once. An object without a table, such as a type, is listed by its name. */
+export function listLosingTables(
+  statements: readonly Pick<Statement, 'loses_data' | 'object' | 'at' | 'source'>[],
+): LosingTable[] {
+  const tables = statements
+    .filter(({ loses_data: loses }) => loses)
+    .map(({ object, at, source }) => ({ table: object.table ?? source.collection, at }));
+  return [...new Map(tables.map((each) => [each.table, each])).values()];
+}
+
+/**
+ * SQL for the names in `tables`, in one row, that are not tables without rows. A table counts as empty while its file
+ * has no page: that needs no privilege to read rows, no row security policy hides anything, and nothing is counted.
+ * Tables that inherit from it count as part of it. Hold the locks on the tables if the result must stay true.
+ */
+export function selectFilledTables(schema: string, tables: readonly LosingTable[]): Sql {
+  const values = tables.map(({ table, at }) => sql`(${literal(table)}::text, ${quotedName(schema, { table, at })})`);
+  return sql`SELECT coalesce(pg_catalog.array_agg(w.label), '{}') AS filled
+    FROM (VALUES ${join(values, sql`, `)}) AS w (label, name) CROSS JOIN LATERAL (
+      WITH RECURSIVE part (oid) AS (
+        SELECT pg_catalog.to_regclass(w.name)::oid
+        UNION SELECT i.inhrelid FROM part JOIN pg_catalog.pg_inherits i ON i.inhparent = part.oid)
+      SELECT pg_catalog.sum(pg_catalog.pg_relation_size(c.oid)) AS bytes,
+             pg_catalog.bool_and(c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE')) AS measured
+        FROM part JOIN pg_catalog.pg_class c ON c.oid = part.oid) p
+    WHERE NOT coalesce(p.bytes = 0::numeric AND p.measured, false)`;
+}
 
 type Mode = LockedTable['lock'];
 
@@ -100,7 +137,7 @@ export function lockTables(schema: string, locks: readonly LockedTable[]): Sql {
 /**
  * SQL for the quoted, qualified table name as text. The table is in a managed schema or is one of the service's own.
  */
-function quotedName(schema: string, { table, at }: LockedTable): Sql {
+function quotedName(schema: string, { table, at }: LosingTable): Sql {
   if (!REFERABLE_SYSTEM_COLLECTIONS.has(table)) return literal(qualified(at?.schema ?? schema, at?.name ?? table));
   return sql`pg_catalog.format('%s.%I', (${ownSchemaOid})::pg_catalog.regnamespace, ${literal(table)})`;
 }

@@ -160,6 +160,8 @@ export interface LockedTableFacts extends LockedTable {
   /** Estimated by PostgreSQL; null without statistics. */
   rows: number | null;
   bytes: number | null;
+  /** True if the change deletes the table or values of it, and the table has no rows. */
+  empty?: true;
 }
 
 /** Returns each existing table once, by name, with its strongest lock. */

@@ -313,7 +313,7 @@ export const columnDocument = z.strictObject({
   max_length: integerOrNull(ofType(1, 'Max length', 'number', { help: 'Characters' })),
   numeric_precision: integerOrNull(ofType(2, 'Precision', 'number', { help: 'Total number of digits' })),
   numeric_scale: integerOrNull(ofType(3, 'Scale', 'number', { help: 'Digits after the decimal point' })),
-  is_nullable: flag(true, flags(1, 'Nullable', 'flag')),
+  is_nullable: flag(true, flags(1, 'Nullable', 'flag', { help: 'Off: the field is required in every row' })),
   is_unique: flag(false, flags(2, 'Unique', 'flag')),
   is_indexed: flag(false, flags(3, 'Indexed', 'flag')),
   is_primary_key: flag(false, flags(4, 'Primary key', 'flag')),

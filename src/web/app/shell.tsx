@@ -31,6 +31,7 @@ import searchIcon from 'icon:search';
 import { Suspense, useCallback, useEffect, useRef, useState, Component, type ReactNode } from 'react';
 import { actorName } from '../../schema/model/events.js';
 import { DraftBar } from '../draft/draft-bar.js';
+import { isEmpty } from '../draft/model.js';
 import { useDraft } from '../draft/store.js';
 import { deleteFiles } from '../pages/review/sources/upload.js';
 import { toApproveQuery, notificationsQuery, type ChangeNotification } from '../service/change-queries.js';
@@ -38,7 +39,7 @@ import { countFaults, useScheduledFaults } from '../service/operations-queries.j
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
 import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
 import { hasAbility, type Info } from '../service/types.js';
-import { DATA_LOST, noteApplied, useLastApplied } from '../shared/applied.js';
+import { DATA_LOST, type LastApplied, noteApplied, useLastApplied } from '../shared/applied.js';
 import { deleteStored, storeValue, useStored } from '../shared/browser-storage.js';
 import { Glyph } from '../shared/glyph.js';
 import { visibleName } from '../shared/name.js';
@@ -156,7 +157,7 @@ export function Shell() {
         </PageBoundary>
       </main>
       <div className={classes.notices}>
-        <UndoNotice />
+        <UndoNotice info={info} />
         <Tour />
       </div>
       {hasAbility(role, 'propose') && <DraftBar />}
@@ -203,14 +204,16 @@ const isAt = (to: string, pathname: string): boolean =>
 /* Offers to revert an apply shortly afterwards, while that is easy. */
 
 /**
- * Renders nothing if there was no recent apply in this tab, after it was dismissed, and on the review page, which
- * offers this itself.
+ * Renders nothing if there was no recent apply in this tab, after it was dismissed or the schema has changed again, and
+ * on the review page, which offers this itself. A draft has its own "Undo", so the notice is hidden until it ends.
  */
-function UndoNotice() {
+function UndoNotice({ info }: { info: Info | undefined }) {
   const applied = useLastApplied();
+  const isFollowed = useIsFollowed(applied, info);
+  const { draft } = useDraft();
   // The review page offers the same itself.
   const isReview = useLocation({ select: ({ pathname }) => pathname === '/review' });
-  if (applied === null || isReview) return null;
+  if (applied === null || isFollowed || isReview || !isEmpty(draft)) return null;
   return (
     <section className={noticeClasses.notice} aria-label={messages.undo.title} role="status">
       <Text size="sm">
@@ -230,6 +233,17 @@ function UndoNotice() {
       <CloseButton size="sm" aria-label={messages.undo.dismiss} onClick={() => noteApplied(null)} />
     </section>
   );
+}
+
+/** True if the schema has changed since the apply. Other events, such as comments, change only the position. */
+function useIsFollowed(applied: LastApplied | null, info: Info | undefined): boolean {
+  const [seen, setSeen] = useState<{ applied: LastApplied; hash: string } | null>(null);
+  if (applied === null || info === undefined || info.position < applied.after) return false;
+  const isNew = seen?.applied !== applied;
+  // Whatever happened between the apply and the first look at the schema, the notice must not undo it.
+  if (isNew && info.position > applied.after) return true;
+  if (isNew) setSeen({ applied, hash: info.hash });
+  return !isNew && seen.hash !== info.hash;
 }
 
 const SCHEMES = [

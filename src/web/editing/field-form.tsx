@@ -38,7 +38,7 @@ import { EditorForm } from './editor-frame.js';
 import { messages } from './messages.js';
 import classes from './editor-frame.module.css';
 import { type Choices, MemberInput, useChoices } from './member-input.js';
-import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } from './members.js';
+import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt, typeOptions } from './members.js';
 import { Sections } from './sections.js';
 import { createResolver, type Edit, useKeep } from './use-keep.js';
 import { locale } from '../shared/language.js';
@@ -135,7 +135,7 @@ function ColumnPart(props: ColumnPartProps) {
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NativeSelect
           label={words.type}
-          data={typesFor(before)}
+          data={typeOptions(typesFor(before))}
           value={type}
           onChange={(event) => change(event.currentTarget.value)}
         />

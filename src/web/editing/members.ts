@@ -82,6 +82,7 @@ export const GERMAN: Readonly<Record<string, string>> = {
   'Digits after the decimal point': 'Stellen nach dem Komma',
   'PostgreSQL type': 'PostgreSQL-Typ',
   Nullable: 'Null erlaubt',
+  'Off: the field is required in every row': 'Aus: Das Feld ist in jeder Zeile erforderlich',
   Unique: 'Eindeutig',
   Indexed: 'Indiziert',
   'Primary key': 'Primärschlüssel',
@@ -244,6 +245,38 @@ const memberTexts = inLanguage<Readonly<Record<string, string>>>({}, GERMAN);
 
 /** Returns the text of a member, section or interface in the language of the app. */
 export const memberText = (english: string): string => memberTexts[english] ?? english;
+
+/** Explains the types whose names do not. */
+const typeHints: Readonly<Record<string, string>> = inLanguage(
+  {
+    string: 'text up to a maximum length',
+    text: 'text of any length',
+    bigInteger: 'integers above 2 billion',
+    float: 'rounded numbers',
+    decimal: 'exact numbers, such as prices',
+    dateTime: 'without a time zone',
+    timestamp: 'with a time zone',
+    csv: 'a list of words',
+    hash: 'a value that Directus hashes',
+    alias: 'no column',
+  },
+  {
+    string: 'Text bis zu einer Höchstlänge',
+    text: 'Text beliebiger Länge',
+    bigInteger: 'ganze Zahlen über 2 Milliarden',
+    float: 'gerundete Zahlen',
+    decimal: 'exakte Zahlen, etwa Preise',
+    dateTime: 'ohne Zeitzone',
+    timestamp: 'mit Zeitzone',
+    csv: 'eine Liste von Wörtern',
+    hash: 'ein Wert, den Directus hasht',
+    alias: 'keine Spalte',
+  },
+);
+
+/** Returns options with the types and short explanations. */
+export const typeOptions = (types: readonly string[]): { value: string; label: string }[] =>
+  types.map((value) => ({ value, label: value in typeHints ? `${value} – ${typeHints[value]}` : value }));
 
 type Option = NonNullable<FormInput['options']>[number];
 

@@ -212,24 +212,28 @@ export type ApplyResult =
    * The change was applied. `isDataLost` is true if rows or values are permanently deleted, although nobody requested
    * that.
    */
-  { kind: 'done'; batch: string | null; isDataLost: boolean } | { kind: 'opened'; change: ChangeRequest };
+  | { kind: 'done'; batch: string | null; position: number; isDataLost: boolean }
+  | { kind: 'opened'; change: ChangeRequest };
 
 /**
- * @param key identifies the attempt. A repetition with the same key gets the same response and takes effect only once
+ * @param options.key identifies the attempt. A repetition with the same key gets the same response and takes effect only
+ *   once
+ * @param options.lossless true if the service must reject the change if rows or values would be lost
  */
 export async function apply(
   applying: ApplyInput,
-  { reason, key }: { reason: string; key: string },
+  { reason, key, lossless }: { reason: string; key: string; lossless: boolean },
 ): Promise<ApplyResult> {
   const answer = await requestAnswer('applyDiff', {
-    query: optionsOf(applying),
+    query: { ...optionsOf(applying), ...(lossless && { lossless }) },
     body: bodyOf(applying),
     headers: { ...reasonHeader(reason), 'If-Match': `"${applying.hash}"`, 'Idempotency-Key': key },
   });
   if (answer.status !== 202) {
     // The browser ends the request when the response has been read.
     await answer.arrayBuffer();
-    return { kind: 'done', batch: answer.headers.get('x-batch-id'), isDataLost: isDataLost(answer) };
+    const position = Number(answer.headers.get('x-log-position'));
+    return { kind: 'done', batch: answer.headers.get('x-batch-id'), position, isDataLost: isDataLost(answer) };
   }
   return { kind: 'opened', change: (await readAnswer<{ data: ChangeRequest }>(answer)).data };
 }

@@ -6,6 +6,8 @@ import { messages } from './messages.js';
 export interface LastApplied {
   batch: string;
   before: number;
+  /** The position after the change. */
+  after: number;
   /** True if rows or values are permanently deleted. */
   isDataLost: boolean;
 }

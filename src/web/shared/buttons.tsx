@@ -55,7 +55,7 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
   const [isAsked, setAsked] = useState(false);
   const isAsking = isAsked && sure !== null;
   const says = isAsking ? sure : label;
-  return (
+  const button = (
     <SteadyButton
       variant={isAsking ? 'filled' : 'default'}
       {...(isAsking && { color: 'red.8' })}
@@ -73,6 +73,11 @@ export function ConfirmButton({ label, sure, about, onConfirm, ...looks }: Props
     >
       {says}
     </SteadyButton>
+  );
+  return (
+    <Tooltip label={messages.buttons.confirmAgain} opened={isAsking} withArrow withinPortal={false}>
+      {button}
+    </Tooltip>
   );
 }
 

@@ -35,6 +35,7 @@ export const messages = inLanguage(
       dataLost: 'Some data is permanently deleted: the trash could not keep it, or its rows no longer exist.',
     },
     buttons: {
+      confirmAgain: 'Click again to confirm',
       confirmAbout: (action: string, name: string) => named`${action}: ${name}`,
       copied: 'Copied',
       copy: 'Copy',
@@ -94,8 +95,12 @@ export const messages = inLanguage(
       stale: 'This request is stale: the schema that it changes is different now',
       rebaseOrRepeat: 'Rebase it onto the current schema, or propose it again.',
       approvals: 'Approvals',
-      approvalCount: (approvals: number, needed: number) =>
-        `${approvals} of ${needed} approvals. They are required if the policy requires approval.`,
+      decision: 'Decide on this request',
+      approvalCount: (approvals: number, needed: number) => `${approvals} of ${needed} approvals.`,
+      approvalsRequired: (approvals: number, needed: number) =>
+        `The policy requires ${counted(needed, 'approval')} for this request. It has ${approvals}.`,
+      noApprovalRequired: (approvals: number) =>
+        `The policy requires no approval for this request. It has ${approvals}.`,
       authors: (count: number, names: string) => `${count === 1 ? 'Author' : 'Authors'}: ${names}.`,
       authorsDoNotCount: 'Approvals by authors do not count.',
       rejected: 'rejected',
@@ -203,6 +208,7 @@ export const messages = inLanguage(
         'Einige Daten sind endgültig gelöscht: Der Papierkorb konnte sie nicht aufbewahren, oder ihre Zeilen existieren nicht mehr.',
     },
     buttons: {
+      confirmAgain: 'Zum Bestätigen erneut klicken',
       confirmAbout: (action, name) => named`${action}: ${name}`,
       copied: 'Kopiert',
       copy: 'Kopieren',
@@ -260,8 +266,12 @@ export const messages = inLanguage(
       stale: 'Dieser Antrag ist veraltet: Das Schema hat sich inzwischen geändert',
       rebaseOrRepeat: 'Den Antrag an das aktuelle Schema anpassen oder neu stellen.',
       approvals: 'Genehmigungen',
-      approvalCount: (approvals, needed) =>
-        `${approvals} von ${needed} Genehmigungen. Sie sind nötig, wenn die Richtlinie eine Genehmigung verlangt.`,
+      decision: 'Über diesen Antrag entscheiden',
+      approvalCount: (approvals, needed) => `${approvals} von ${needed} Genehmigungen.`,
+      approvalsRequired: (approvals, needed) =>
+        `Die Richtlinie verlangt für diesen Antrag ${counted(needed, 'Genehmigung', 'Genehmigungen')}. Er hat ${approvals}.`,
+      noApprovalRequired: (approvals) =>
+        `Die Richtlinie verlangt für diesen Antrag keine Genehmigung. Er hat ${approvals}.`,
       authors: (_count, names) => `Gestellt von ${names}.`,
       authorsDoNotCount: 'Genehmigungen der Antragsteller zählen nicht.',
       rejected: 'abgelehnt',

@@ -12,6 +12,13 @@ export const named = (texts: TemplateStringsArray, ...names: readonly unknown[])
 export const sentence = (texts: TemplateStringsArray, ...nodes: readonly ReactNode[]): ReactNode =>
   createElement(Fragment, null, ...texts.flatMap((text, index) => [text, nodes[index]]));
 
+/** Shows a message of the service. Text between backticks is code. */
+export const Message = ({ of }: { of: string }): ReactNode =>
+  of.split('`').map((part, index, { length }) =>
+    // A backtick without a partner stays.
+    index % 2 === 0 ? part : index === length - 1 ? `\`${part}` : <code key={`${index} ${part}`}>{part}</code>,
+  );
+
 /** Shows a name. It is isolated, because it may be written from right to left. */
 export const Name = ({ of, className }: { of: string; className?: string | undefined }) => (
   <bdi className={className}>{visibleName(of)}</bdi>

@@ -11,6 +11,7 @@ const words = inLanguage(
     byte: 'byte',
     bytes: 'bytes',
     aboutRows: (rows: number) => `about ${counted(rows, 'row')}`,
+    noRows: 'no rows',
     atMost: (role: string, actions: string) => `at most ${role}: ${actions}`,
     collections: (names: string) => `collections ${names}`,
     from: (networks: string) => `from ${networks}`,
@@ -19,6 +20,7 @@ const words = inLanguage(
     byte: 'Byte',
     bytes: 'Byte',
     aboutRows: (rows) => `etwa ${counted(rows, 'Zeile', 'Zeilen')}`,
+    noRows: 'keine Zeilen',
     atMost: (role, actions) => `höchstens ${role}: ${actions}`,
     collections: (names) => `Collections ${names}`,
     from: (networks) => `aus ${networks}`,
@@ -34,8 +36,16 @@ export function bytesText(bytes: number): string {
   return `${value.toLocaleString(locale, { maximumFractionDigits: digits })} ${bytes === 1 ? words.byte : UNITS[step]}`;
 }
 
+interface ShownSize {
+  rows: number | null;
+  bytes: number | null;
+  /** True if the table certainly has no rows. */
+  empty?: true;
+}
+
 /** Formats PostgreSQL's estimate. Null without statistics. */
-export function sizeText({ rows, bytes }: { rows: number | null; bytes: number | null }): string | null {
+export function sizeText({ rows, bytes, empty }: ShownSize): string | null {
+  if (empty === true) return words.noRows;
   const parts = [rows !== null && words.aboutRows(rows), bytes !== null && bytesText(bytes)];
   return parts.filter((part) => part !== false).join(', ') || null;
 }

@@ -254,6 +254,10 @@ export const plan = z
           lock: text.describe('The strongest lock level on the table, by its name in PostgreSQL'),
           rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: not yet known'),
           bytes: z.number().nullable().describe('From the same statistics, without indexes'),
+          empty: z
+            .literal(true)
+            .optional()
+            .describe('The change deletes the table or values of it, and the table has no rows'),
         }),
       )
       .optional()

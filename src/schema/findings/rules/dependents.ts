@@ -365,7 +365,8 @@ const rowsInTheWay: Rule = {
   title: 'Existing rows violate it',
   what: 'Existing rows contain null in a column that becomes NOT NULL, or have no target for a new foreign key.',
   why: 'The whole change fails while such rows exist.',
-  safer: 'Update or delete the rows before the change, or remove the entry from the diff.',
+  safer:
+    'Fill the rows in the same change: `backfill`, or "Fill rows without a value with" in the form of the field. Otherwise update or delete the rows first, or remove the entry from the diff.',
 };
 
 const dataNotKept: Rule = {

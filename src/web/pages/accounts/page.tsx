@@ -141,13 +141,23 @@ const route = getRouteApi('/accounts');
 
 const NEW: OpenDialog = { what: 'new' };
 
+/** Milliseconds between refetches while an invitation is open. */
+const INVITED_EVERY = 5_000;
+
+const hasInvitation = (pages: readonly { data: readonly User[] }[] = []): boolean =>
+  pages.some(({ data }) => data.some(({ invitation_expires_at: until }) => until !== null));
+
 /**
  * Shows users by e-mail address, a hundred per page, and active sessions below. Only admins may see the page. Other
  * users see the error.
  */
 export function AccountsPage() {
   useTitle(messages.page.title);
-  const users = useInfiniteQuery(usersQuery());
+  const users = useInfiniteQuery({
+    ...usersQuery(),
+    // Shows soon that an invited user has signed in.
+    refetchInterval: ({ state: { data } }) => (hasInvitation(data?.pages) ? INVITED_EVERY : false),
+  });
   const { new: isNew } = route.useSearch();
   const navigate = route.useNavigate();
   const [opened, setOpen] = useState<OpenDialog>(null);

@@ -2,7 +2,18 @@ import addIcon from 'icon:add';
 import aliasIcon from 'icon:alternate_email';
 import keyIcon from 'icon:key';
 import linkIcon from 'icon:link';
-import { Badge, Button, Checkbox, Code, Group, Text, VisuallyHidden, ActionIcon, Menu } from '@mantine/core';
+import {
+  Badge,
+  Button,
+  Checkbox,
+  Code,
+  Group,
+  Text,
+  VisuallyHidden,
+  ActionIcon,
+  Menu,
+  UnstyledButton,
+} from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -295,6 +306,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, select
                 }
                 isLink={leading.has(field.field)}
                 isIndexing={indexed.has(headField(draft, collection, field.field))}
+                onEdit={onEdit === null || mark === 'removed' ? null : () => onEdit('field', field.field)}
                 mark={<MarkBadge mark={mark} />}
               />
               {mayReadHistory && (
@@ -336,9 +348,11 @@ interface CellsProps {
   mark: React.ReactNode;
   /** Selects the field. */
   choice: React.ReactNode;
+  /** Opens the form of the field. Null if the user cannot edit it. */
+  onEdit: (() => void) | null;
 }
 
-function Cells({ field: document, isLink, isIndexing, mark, choice }: CellsProps) {
+function Cells({ field: document, isLink, isIndexing, mark, choice, onEdit }: CellsProps) {
   const { field, type, meta, schema } = document;
   return (
     <>
@@ -346,7 +360,13 @@ function Cells({ field: document, isLink, isIndexing, mark, choice }: CellsProps
         <span className={classes.field}>
           {choice}
           <Glyph path={iconOf(type, schema, isLink)} size={17} />
-          <Name of={field} />
+          {onEdit === null ? (
+            <Name of={field} />
+          ) : (
+            <UnstyledButton className={classes.open} title={messages.menu.edit} onClick={onEdit}>
+              <Name of={field} />
+            </UnstyledButton>
+          )}
           {mark}
         </span>
         {meta.note !== null && <div className={classes.quiet}>{abbreviate(meta.note, 240)}</div>}

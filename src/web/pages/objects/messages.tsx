@@ -69,6 +69,7 @@ export const messages = inLanguage(
     },
     form: {
       create: 'Create object',
+      atOnce: 'The service applies this at once. It is not part of the draft.',
       save: 'Save',
       cancel: 'Cancel',
       kind: 'Kind',
@@ -123,6 +124,7 @@ export const messages = inLanguage(
     },
     form: {
       create: 'Objekt anlegen',
+      atOnce: 'Der Dienst wendet dies sofort an. Es gehört nicht zum Entwurf.',
       save: 'Speichern',
       cancel: 'Abbrechen',
       kind: 'Art',

@@ -297,6 +297,9 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
         {children}
         <ObjectInputs kind={kind} object={object} input={input} error={save.error} onChange={setInput} />
         <ReasonInput value={reason} onChange={setReason} />
+        <Text size="sm" c="dimmed">
+          {messages.form.atOnce}
+        </Text>
         <Group justify="flex-end">
           {onClose !== undefined && (
             <Button variant="default" onClick={onClose}>

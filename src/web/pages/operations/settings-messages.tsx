@@ -141,7 +141,7 @@ export const messages = inLanguage(
       equal: 'Both schemas are equal',
       conflicts: (count: number) => counted(count, 'conflict'),
       differences: ({ ahead, behind, conflicts }: Differences) =>
-        `${counted(ahead, 'change')} ahead, ${digits(behind)} behind${conflicts === 0 ? '' : `, ${counted(conflicts, 'conflict')}`}`,
+        `This instance is ${counted(ahead, 'change')} ahead, ${digits(behind)} behind${conflicts === 0 ? '' : `, ${counted(conflicts, 'conflict')}`}`,
       unknownBase:
         'The last common schema is not known. Until both are equal, or you enter it, everything counts as new.',
       ownBase: (position: number) => `Last common schema: event ${digits(position)} of this service.`,
@@ -149,7 +149,7 @@ export const messages = inLanguage(
       new: 'New environment',
       token: 'Token',
       aboutStoredToken: 'Leave it empty to keep the stored token. A new address needs it again.',
-      aboutToken: 'An API token of an author or admin there, with the actions read and history, for all collections.',
+      aboutToken: 'Create it there under Accounts: author or admin, actions read and history, all collections.',
       base: 'Both schemas were equal at event',
       aboutBase: 'A position of this service. The service updates it when one schema contains the other.',
       connect: 'Connect',
@@ -378,7 +378,7 @@ export const messages = inLanguage(
       equal: 'Beide Schemas sind gleich',
       conflicts: (count) => counted(count, 'Konflikt', 'Konflikte'),
       differences: ({ ahead, behind, conflicts }) =>
-        `${counted(ahead, 'Änderung', 'Änderungen')} voraus, ${digits(behind)} zurück${conflicts === 0 ? '' : `, ${counted(conflicts, 'Konflikt', 'Konflikte')}`}`,
+        `Diese Instanz ist ${counted(ahead, 'Änderung', 'Änderungen')} voraus, ${digits(behind)} zurück${conflicts === 0 ? '' : `, ${counted(conflicts, 'Konflikt', 'Konflikte')}`}`,
       unknownBase:
         'Das letzte gemeinsame Schema ist nicht bekannt. Bis beide gleich sind oder es eingetragen wird, gilt alles als neu.',
       ownBase: (position) => `Letztes gemeinsames Schema: Ereignis ${digits(position)} dieses Dienstes.`,
@@ -386,7 +386,7 @@ export const messages = inLanguage(
       new: 'Neue Umgebung',
       token: 'Token',
       aboutStoredToken: 'Leer lassen, um das Token zu behalten. Eine neue Adresse erfordert es erneut.',
-      aboutToken: 'Ein dortiges API-Token (Autor oder Admin) mit den Aktionen read und history für alle Collections.',
+      aboutToken: 'Dort unter Konten anlegen: Autor oder Admin, Aktionen read und history, alle Collections.',
       base: 'Beide Schemas waren gleich bei Ereignis',
       aboutBase: 'Eine Position dieses Dienstes. Der Dienst aktualisiert sie, sobald ein Schema das andere enthält.',
       connect: 'Verbinden',

@@ -139,6 +139,7 @@ export const messages = inLanguage(
     },
     pane: {
       collections: 'Changed collections',
+      contents: (objects: number) => `${digits(objects)} objects: collections count with their fields.`,
       excludedOf: (total: string, excluded: number) => `${total}, ${digits(excluded)} excluded`,
       find: 'Find a collection',
       rejected: 'rejected',
@@ -382,6 +383,7 @@ export const messages = inLanguage(
     },
     pane: {
       collections: 'Geänderte Collections',
+      contents: (objects) => `${digits(objects)} Objekte: Collections zählen mit ihren Feldern.`,
       excludedOf: (total, excluded) => `${total}, ${digits(excluded)} ausgeschlossen`,
       find: 'Collection suchen',
       rejected: 'abgelehnt',

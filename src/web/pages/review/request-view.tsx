@@ -1,4 +1,4 @@
-/** The page of a change request. It shows the same parts as the review of a draft, and the actions of reviewers below. */
+/** The page of a change request. It shows the same parts as the review of a draft, and the actions of reviewers. */
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -12,7 +12,7 @@ import type { ChangeRequest, Finding, Plan } from '../../service/types.js';
 import { SteadyButton } from '../../shared/buttons.js';
 import { ChangeComments } from '../../shared/change-request/comments.js';
 import { Revert, PermitPurge } from '../../shared/change-request/later.js';
-import { Naming, Proposal } from '../../shared/change-request/proposal.js';
+import { Naming, Proposal, ReviewActions } from '../../shared/change-request/proposal.js';
 import { Progress, STATES, Withdraw } from '../../shared/change-request/progress.js';
 import { Page, useTitle, Section } from '../../shared/page.js';
 import { QueryResult, ProblemAlert } from '../../shared/problem-alert.js';
@@ -83,6 +83,7 @@ function Request({ request, isLost }: { request: ChangeRequest; isLost: boolean 
         <Revert request={request} />
         <Withdraw request={request} />
       </Group>
+      <ReviewActions request={request} />
     </Stack>
   );
 }

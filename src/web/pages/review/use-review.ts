@@ -281,28 +281,34 @@ function useSending({ applying, why, about, source, left, onDone }: ApplyRequest
     mutationFn: async () => ({ about, plan: await rehearse(applying) }),
   });
   const carryOut = useMutation({
-    mutationFn: async () => {
+    mutationFn: async ({ lossless }: { lossless: boolean }) => {
       const user = currentUserId();
-      const of = JSON.stringify([applying.acknowledge, why]);
+      const of = JSON.stringify([applying.acknowledge, lossless, why]);
       const isSame = attempt.current?.about === about && attempt.current.of === of;
       // If there was no response, a retry with the same key takes effect only once.
       if (attempt.current === null || !isSame) attempt.current = { key: newId(), about, of };
       // The result refers to the content that was sent, because the shown content may have changed.
-      return { applied: await apply(applying, { reason: why, key: attempt.current.key }), sent: source, left, user };
+      const applied = await apply(applying, { reason: why, key: attempt.current.key, lossless });
+      return { applied, sent: source, left, user };
     },
     onSuccess: async ({ applied, sent, left: leftThen, user }) => {
       attempt.current = null;
       deleteTyped(sent.key);
-      if (applied.kind === 'done' && applied.batch !== null)
-        noteApplied({ batch: applied.batch, before: sent.reviewed.position, isDataLost: applied.isDataLost }, user);
+      if (applied.kind === 'done' && applied.batch !== null) {
+        const { batch, position: after, isDataLost } = applied;
+        noteApplied({ batch, before: sent.reviewed.position, after, isDataLost }, user);
+      }
       if (isHere()) await onDone(applied);
       sent.onApplied(leftThen);
       await client.invalidateQueries({ queryKey: [SCHEMA] });
       await client.invalidateQueries({ queryKey: ['info'] });
     },
-    onError: (error) => {
+    onError: (error, { lossless }) => {
       if (!(error instanceof ConnectionError)) attempt.current = null;
       void client.invalidateQueries({ queryKey: ['info'] });
+      // A table that was empty may have rows now, which the user must see before confirming their loss.
+      if (lossless && codeOf(error) === 'IN_USE')
+        void client.invalidateQueries({ queryKey: ['explained', source.key] });
     },
   });
   return { rehearsal, carryOut };

@@ -33,6 +33,7 @@ export const messages = inLanguage(
     tree: {
       create: 'New collection or folder',
       newCollection: 'New collection …',
+      newView: 'New view …',
       newFolder: 'New folder …',
       newCollectionIn: (group: string) => `New collection in ${group} …`,
       editSeveral: 'Edit several',
@@ -132,6 +133,7 @@ export const messages = inLanguage(
         key: (from: string, to: string) => `${from} references ${to}`,
         unkept: (from: string, to: string) => `${from} references ${to}, without a foreign key`,
         any: (from: string, to: string) => `${from} references ${to}, among others`,
+        many: (from: string, to: string) => `${from} is many to many with ${to}`,
       },
     },
   },
@@ -166,6 +168,7 @@ export const messages = inLanguage(
     tree: {
       create: 'Neue Collection oder neuer Ordner',
       newCollection: 'Neue Collection …',
+      newView: 'Neue View …',
       newFolder: 'Neuer Ordner …',
       newCollectionIn: (group) => `Neue Collection in ${group} …`,
       editSeveral: 'Mehrere bearbeiten',
@@ -263,6 +266,7 @@ export const messages = inLanguage(
         key: (from, to) => `${from} verweist auf ${to}`,
         unkept: (from, to) => `${from} verweist auf ${to}, ohne Fremdschlüssel`,
         any: (from, to) => `${from} verweist unter anderem auf ${to}`,
+        many: (from, to) => `${from}: many-to-many mit ${to}`,
       },
     },
   },

@@ -50,8 +50,10 @@ function Present({ collections, drafted }: Props) {
   const marks = useMemo(() => draftMarks(drafted), [drafted]);
   const listed = useMemo(() => drafted.map(({ document }) => listedOf(document)), [drafted]);
   const there = useMemo(() => new Set(collections.map(({ collection }) => collection)), [collections]);
+  const onOpen = (name: string) => void navigate({ to: '/collections/$name', params: { name } });
   const tree = {
     collections: listed,
+    onOpen,
     marks: { collections: marks },
     onMove: mayEdit
       ? (name: string, target: DropTarget) => void editSchema(client, [], moveCollection(listed, name, target))
@@ -60,7 +62,7 @@ function Present({ collections, drafted }: Props) {
   /** Opens the page of an object that is not in the diagram. */
   const elsewhere = (name: string) => {
     if (there.has(name)) return false;
-    void navigate({ to: '/collections/$name', params: { name } });
+    onOpen(name);
     return true;
   };
   return <SchemaPanels collections={collections} tree={tree} elsewhere={elsewhere} />;

@@ -10,6 +10,7 @@ import {
   Menu,
 } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ComponentProps, lazy, type ReactNode, Suspense, useState, useDeferredValue, useMemo } from 'react';
 import filterIcon from 'icon:filter_list';
@@ -17,6 +18,7 @@ import languageIcon from 'icon:translate';
 import addIcon from 'icon:add';
 import selectIcon from 'icon:checklist';
 import type { ListedCollection } from '../../service/types.js';
+import { infoQuery } from '../../service/queries.js';
 import { useMay } from '../../service/session.js';
 import { LoadingIndicator } from '../../shared/problem-alert.js';
 import type { FrameMarks } from './replay/frame.js';
@@ -35,6 +37,7 @@ import { messages } from './messages.js';
 
 /** @param props.group the selected collection */
 function NewMenu({ group }: { group: string | undefined }) {
+  const { data: info } = useQuery(infoQuery());
   return (
     <Menu position="bottom-end" width={240} shadow="md" withinPortal={false}>
       <Menu.Target>
@@ -54,6 +57,11 @@ function NewMenu({ group }: { group: string | undefined }) {
             {messages.tree.newCollectionIn(group)}
           </Menu.Item>
         )}
+        {info?.objects === true && (
+          <Menu.Item component={Link} to="/objects" search={{ new: true } as never}>
+            {messages.tree.newView}
+          </Menu.Item>
+        )}
       </Menu.Dropdown>
     </Menu>
   );
@@ -64,6 +72,8 @@ interface TreePanelProps {
   search: SchemaSearch;
   onChange: (changed: Partial<SchemaSearch>) => void;
   onChoose: (collection: string) => void;
+  /** Opens the page of a collection. Undefined in the past. */
+  onOpen?: ((collection: string) => void) | undefined;
   /** The changes to mark: those of the batch in the past, or those of the draft in the current schema. */
   marks?: Pick<FrameMarks, 'collections'> | undefined;
   /** Moves a collection. Undefined unless the user may change the schema. */
@@ -71,7 +81,7 @@ interface TreePanelProps {
 }
 
 /** Shows the tree, or a message without rows. The filter and the expanded rows are not in the address. */
-function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: TreePanelProps) {
+function TreePanel({ collections, search, onChange, onChoose, onOpen, marks, onMove }: TreePanelProps) {
   const [text, setText] = useState('');
   const filter = useDeferredValue(text.trim());
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -120,6 +130,7 @@ function TreePanel({ collections, search, onChange, onChoose, marks, onMove }: T
         marks={marks?.collections}
         nameOf={(each) => nameIn(lang, each)}
         onChoose={onChoose}
+        onOpen={onOpen}
         onMove={onMove}
         selection={selection}
         onToggle={(name, open) => setToggled((before) => new Map(before).set(name, open))}
@@ -229,7 +240,7 @@ interface SchemaPanelsProps {
   elsewhere?: (collection: string) => boolean;
 }
 
-type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove'>;
+type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove' | 'onOpen'>;
 
 /**
  * Narrow screens show one of the two with a switch. Selecting a collection adds a history entry; other changes do

@@ -24,6 +24,8 @@ interface Props {
   marks?: ReadonlyMap<string, Mark> | undefined;
   nameOf: (collection: ListedCollection) => string;
   onChoose: (collection: string) => void;
+  /** Opens the page of a collection, by a double click or by Enter on the chosen row. Undefined in the past. */
+  onOpen?: ((collection: string) => void) | undefined;
   onToggle: (collection: string, open: boolean) => void;
   /** Moves a collection, when the user drags it or presses Alt with an arrow key. */
   onMove?: ((collection: string, target: DropTarget) => void) | undefined;
@@ -33,7 +35,7 @@ interface Props {
 
 const ROW = 32;
 
-export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove, selection }: Props) {
+export function Tree({ rows, chosen, marks, nameOf, onChoose, onOpen, onToggle, onMove, selection }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -62,6 +64,9 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove, 
   });
   const dragPropsOf = (name: string) => (onMove === undefined ? {} : dragProps(name));
   const choose = selection?.onToggle ?? onChoose;
+  const openPage = selection === null ? onOpen : undefined;
+  const activate = (name: string, key: string) =>
+    key === 'Enter' && name === chosen && openPage !== undefined ? openPage(name) : choose(name);
   const focus = (index: number): void => {
     const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
     if (row === undefined) return;
@@ -78,7 +83,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove, 
       setAt(name);
       const target = keyboardTarget(rows, focused, event.key);
       if (target !== undefined) moveTo(name, target);
-    } else if (event.key === 'Enter' || event.key === ' ') choose(name);
+    } else if (event.key === 'Enter' || event.key === ' ') activate(name, event.key);
     else if (move === undefined) return;
     else {
       const next = move({ row, focused, rows, toggle: (open) => onToggle(name, open) });
@@ -121,6 +126,7 @@ export function Tree({ rows, chosen, marks, nameOf, onChoose, onToggle, onMove, 
                 setAt(name);
                 choose(name);
               }}
+              onDoubleClick={() => openPage?.(name)}
               {...dragPropsOf(name)}
             >
               <Toggle row={row} onToggle={(open) => onToggle(name, open)} />

@@ -16,6 +16,7 @@ import { abbreviate } from '../text.js';
 import { Comments, RemarkLine } from './comments.js';
 import { ActError, Later, useAct } from './later.js';
 import { messages } from '../messages.js';
+import classes from './progress.module.css';
 
 const words = messages.changeRequest;
 
@@ -29,9 +30,8 @@ export function Proposal({ request }: { request: ChangeRequest }) {
   return (
     <Stack gap="md">
       {planned?.fresh === false && <StaleNotice planned={planned} />}
-      <ReviewActions request={request} />
       <Later request={request} />
-      <Approvals proposal={proposal} />
+      <Approvals proposal={proposal} planned={planned} />
       <Comments request={request} comments={proposal.comments} />
     </Stack>
   );
@@ -45,12 +45,25 @@ function StaleNotice({ planned: { errors } }: { planned: NonNullable<ChangeReque
   );
 }
 
-function Approvals({ proposal }: { proposal: ProposalDetails }) {
+/** Says whether the current policy requires approvals. Without a plan, it only counts them. */
+function approvalText({ proposal, planned = null }: Pick<ChangeRequest, 'proposal' | 'planned'>): string {
+  const { approvals_counted: counted = 0, approvals_needed: needed = 0 } = proposal ?? {};
+  if (planned === null) return words.approvalCount(counted, needed);
+  const isRequired = planned.findings.some(({ action }) => action === 'approve');
+  return isRequired ? words.approvalsRequired(counted, needed) : words.noApprovalRequired(counted);
+}
+
+interface ApprovalsProps {
+  proposal: ProposalDetails;
+  planned: ChangeRequest['planned'];
+}
+
+function Approvals({ proposal, planned }: ApprovalsProps) {
   const { authors, author_may_approve: mayApprove, approvals, rejection } = proposal;
   return (
     <Section title={words.approvals}>
       <Text size="sm" c="dimmed">
-        {words.approvalCount(proposal.approvals_counted, proposal.approvals_needed)}
+        {approvalText({ proposal, planned })}
       </Text>
       <Text size="sm" c="dimmed">
         {words.authors(authors.length, authors.map((author) => abbreviate(actorName(author), 60)).join(', '))}
@@ -95,16 +108,39 @@ function OwnPassword({ request, doing }: { request: ChangeRequest; doing: Return
   return <OwnPasswordForm user={session.user} hint={words.ownPassword} onChanged={onChosen} />;
 }
 
-/** Shown to admins, if the state of the request allows the actions. */
-function ReviewActions({ request }: { request: ChangeRequest }) {
-  const { id, plan, planned, allowed, collections } = request;
-  const isAwaited = useAwaited(request);
+/**
+ * Shown to admins at the bottom of the window, if the state of the request allows the actions. Place it at the end of
+ * the page, where it stays in view while the user scrolls.
+ */
+export function ReviewActions({ request }: { request: ChangeRequest }) {
+  const doing = useAct(request.id);
   const mayCarryOut = useMay('carryOut');
-  const doing = useAct(id);
-  const may = (action: RequestAction['action']): boolean => mayCarryOut && allowed.includes(action);
-  const names = collections.join(', ');
+  const isOffered = mayCarryOut && DECISIONS.some((action) => request.allowed.includes(action));
+  if (request.proposal === null) return null;
   return (
     <>
+      <OwnPassword request={request} doing={doing} />
+      {(isOffered || doing.error !== null) && (
+        <section className={classes.decision} aria-label={words.decision}>
+          <ActError request={request} doing={doing} />
+          {isOffered && <DecisionButtons request={request} doing={doing} />}
+        </section>
+      )}
+    </>
+  );
+}
+
+const DECISIONS = ['approve', 'reject', 'apply'] as const;
+
+function DecisionButtons({ request, doing }: { request: ChangeRequest; doing: ReturnType<typeof useAct> }) {
+  const { plan, planned, allowed, collections } = request;
+  const isAwaited = useAwaited(request);
+  const may = (action: RequestAction['action']): boolean => allowed.includes(action);
+  return (
+    <>
+      <Text size="sm" className={classes.approvals}>
+        {approvalText(request)}
+      </Text>
       <Group gap="sm">
         {may('approve') && (
           <Approve plan={plan} planned={planned} doing={doing} variant={isAwaited ? 'filled' : 'default'} />
@@ -113,15 +149,13 @@ function ReviewActions({ request }: { request: ChangeRequest }) {
           <ConfirmButton
             label={words.reject}
             sure={words.confirmReject}
-            about={names}
+            about={collections.join(', ')}
             loading={doing.isPending}
             onConfirm={() => doing.mutate({ action: 'reject', json: {} })}
           />
         )}
         {may('apply') && <Apply request={request} doing={doing} isMain={!isAwaited} />}
       </Group>
-      <ActError request={request} doing={doing} />
-      <OwnPassword request={request} doing={doing} />
     </>
   );
 }

@@ -147,15 +147,19 @@ function valuesOf(entries: readonly Entry[], depth: number): { before: unknown; 
   return { before: elementsOf(entries, depth, 'lhs'), after: elementsOf(entries, depth, 'rhs') };
 }
 
-/** Returns the elements of an array that differ, by index. */
-function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs'): Record<string, unknown> {
+/** Returns the elements of an array that differ, by index. The values of an enum are listed without their indexes. */
+function elementsOf(entries: readonly Entry[], depth: number, side: 'lhs' | 'rhs'): unknown {
   const elements: Record<string, unknown> = {};
+  const labels: [index: number, label: string][] = [];
   for (const entry of entries) {
-    const place = [...(entry.path ?? []).slice(depth), ...(entry.kind === 'A' ? [entry.index] : [])].join('.');
+    const place = [...(entry.path ?? []).slice(depth), ...(entry.kind === 'A' ? [entry.index] : [])];
     const value = valueOf(entry.kind === 'A' ? entry.item : entry, side);
-    if (value !== undefined) elements[place] = value;
+    if (place.at(-2) === 'labels' && typeof value === 'string') labels.push([Number(place.at(-1)), value]);
+    else if (value !== undefined) elements[place.join('.')] = value;
   }
-  return elements;
+  if (labels.length === 0) return elements;
+  const listed = labels.sort(([one], [other]) => one - other).map(([, label]) => label);
+  return Object.keys(elements).length === 0 ? listed.join(', ') : { ...elements, labels: listed };
 }
 
 /** A location in the diff that was sent. */
@@ -268,17 +272,26 @@ export const titleOf = ({ collection, field }: Pick<Item, 'collection' | 'field'
   field === null ? collection : `${collection}.${field}`;
 
 /**
- * Groups items by collection. Groups have the order of their first item. In each group, the collection itself comes
- * first.
+ * Groups items by collection, by name. In each group, the collection itself comes first, and new fields have the order
+ * of the forms.
  */
 export function byCollection(items: readonly Item[]): [collection: string, items: Item[]][] {
   const groups = new Map<string, Item[]>();
-  for (const item of items) {
+  for (const item of [...items].sort(compareItems)) {
     const group = groups.get(item.collection);
     if (group === undefined) groups.set(item.collection, [item]);
     else group.push(item);
   }
   return [...groups].sort(([one], [other]) => ORDER.compare(one, other));
+}
+
+/** Fields without a `sort` come last, in the order of the diff. */
+const compareItems = (one: Item, other: Item): number =>
+  PARTS.indexOf(one.part) - PARTS.indexOf(other.part) || sortOf(one) - sortOf(other) || 0;
+
+function sortOf({ part, document }: Item): number {
+  const { sort } = (document?.['meta'] ?? {}) as { sort?: unknown };
+  return part === 'fields' && typeof sort === 'number' ? sort : Number.MAX_SAFE_INTEGER;
 }
 
 /** A collator is much faster than localeCompare. */

@@ -134,13 +134,14 @@ export interface Loss {
 
 const NOT_KEPT = 'DATA_NOT_KEPT';
 
-/** Returns the losses in the events and statements of a plan, one for each statement that loses data. */
-export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' | 'accepted'>): Loss[] {
+/** Returns the losses in a plan, one for each statement that loses data. Empty tables lose none. */
+export function lossesOf(plan: Pick<Plan, 'statements' | 'events' | 'warnings' | 'accepted' | 'tables'>): Loss[] {
+  const empty = new Set(plan.tables?.flatMap((each) => (each.empty === true ? [each.table] : [])));
   const nameOf = (collection: string | undefined, field: string | null | undefined) =>
     JSON.stringify([collection, field ?? null]);
   const warnings = groupBy(plan.warnings, ({ collection, field }) => nameOf(collection, field));
   return plan.statements
-    .filter(({ loses_data: loses }) => loses)
+    .filter(({ loses_data: loses, collection }) => loses && !empty.has(collection))
     .map((statement, index) => {
       const { collection, field, summary } = statement;
       const data = plan.events[statement.event]?.data as { kept_until?: unknown } | undefined;

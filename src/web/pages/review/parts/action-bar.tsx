@@ -367,9 +367,11 @@ function Apply({ review, isHeld }: { review: Review; isHeld: boolean }) {
   const { plan, isPlanning, carryOut, carriedOut, rehearsal, options, stops, why } = review;
   const lacksReason = useLacksReason(why);
   const losses = useMemo(() => (plan === undefined ? [] : lossesOf(plan)), [plan]);
+  // Nobody confirms the loss of an empty table, so the service must reject it if the table has rows by then.
+  const lossless = losses.length === 0 && !options.online && plan?.statements.some((each) => each.loses_data) === true;
   const apply = () => {
     rehearsal.reset();
-    carryOut.mutate();
+    carryOut.mutate({ lossless });
   };
   // The user must see a loss of data before applying.
   const isDisabled = isHeld || isPlanning || lacksReason || stops.some(({ isKnown }) => !isKnown);

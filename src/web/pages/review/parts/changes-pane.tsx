@@ -65,6 +65,7 @@ export function Outline({ items, groups: all, carriedOut, problems, onChoose }: 
   return (
     <nav className={classes.outline} aria-label={texts.collections}>
       <p className={classes.total}>{excluded > 0 ? texts.excludedOf(totalText(items), excluded) : totalText(items)}</p>
+      {items.length > countChanges(items) && <p className={classes.totalHint}>{texts.contents(items.length)}</p>}
       {all.length > FEW && (
         <TextInput
           size="xs"

@@ -12,7 +12,7 @@ import { locationText } from '../../../../schema/model/location.js';
 import { DEFAULT_POLICY, type Policy } from '../../../../schema/policy.js';
 import { Section } from '../../../shared/page.js';
 import { CopyButton } from '../../../shared/buttons.js';
-import { Name } from '../../../shared/name.js';
+import { Message, Name } from '../../../shared/name.js';
 import { locale } from '../../../shared/language.js';
 import { messages } from '../messages.js';
 
@@ -382,12 +382,16 @@ export function FindingNote({ finding }: { finding: Finding }) {
     <>
       <PlaceName>{locationText(finding) || texts.entireSchema}</PlaceName> <CodeText level={level} code={code} />
       <br />
-      {abbreviate(message, 600)}
+      <Message of={abbreviate(message, 600)} />
       {places.length > 1 && ` ${texts.inPlaces(places.length)}`}
-      {why !== '' && <span className={classes.why}>{abbreviate(why, 600)}</span>}
+      {why !== '' && (
+        <span className={classes.why}>
+          <Message of={abbreviate(why, 600)} />
+        </span>
+      )}
       {safer !== undefined && (
         <span className={classes.why}>
-          <em>{texts.safer}</em> {abbreviate(safer.text, 600)}
+          <em>{texts.safer}</em> <Message of={abbreviate(safer.text, 600)} />
         </span>
       )}
     </>

@@ -36,7 +36,7 @@ export const messages = inLanguage(
       other: 'Other date and time …',
       time: 'Created at',
       unknown:
-        'The file is compared with the current schema, and differing changes are reverted. To keep later changes, choose the schema that the file was created from.',
+        'Where the file and the current schema differ, the file wins. If others have changed the schema since the file was created, choose the schema that it was created from to keep their changes.',
       unchanged: 'The schema has not changed since then.',
       kept: (objects: number) =>
         `${objects === 1 ? 'One object has' : `${digits(objects)} objects have`} changed since then. These changes are kept unless the file changes the same values.`,

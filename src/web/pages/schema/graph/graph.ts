@@ -50,8 +50,8 @@ export interface Link {
   fromField: string;
   to: string;
   toField: string;
-  /** The kind of the relation. `any` references one of several collections. */
-  kind: 'key' | 'unkept' | 'any';
+  /** The kind of the relation. `any` references one of several collections, `many` leads through a hidden junction. */
+  kind: 'key' | 'unkept' | 'any' | 'many';
   mark?: Mark | undefined;
 }
 
@@ -109,7 +109,28 @@ export function graphOf(shown: readonly ListedCollection[], { fields, relations,
   const links = inside.flatMap((relation) =>
     linksOf(relation, { names, keys, mark: marks?.relations.get(fieldKey(relation)) }),
   );
-  return { tables, links };
+  return { tables, links: [...links, ...junctionLinks(relations, { names, keys })] };
+}
+
+/** Returns a line for each many-to-many relation whose junction is not shown. */
+function junctionLinks(
+  relations: readonly ShownRelation[],
+  { names, keys }: { names: ReadonlySet<string>; keys: ReadonlyMap<string, string> },
+): Link[] {
+  const byField = new Map(relations.map((relation) => [fieldKey(relation), relation]));
+  return relations.flatMap((relation) => {
+    const { collection, field, related_collection: from, meta } = relation;
+    // Both relations of a junction refer to each other. The first by name draws the line.
+    const other = names.has(collection) ? undefined : secondFieldOf(relation);
+    const to = other && byField.get(fieldKey({ collection, field: other }))?.related_collection;
+    if (from === null || to == null || ![from, to].every((end) => names.has(end))) return [];
+    const ends = { from, fromField: meta.one_field ?? '', to, toField: keys.get(to) ?? '' };
+    return [{ id: JSON.stringify([collection, field, to]), ...ends, kind: 'many' }];
+  });
+}
+
+function secondFieldOf({ field, meta: { junction_field: other } }: ShownRelation): string | undefined {
+  return typeof other === 'string' && field < other ? other : undefined;
 }
 
 /** Returns the row of a field. Aliases have no column. */
@@ -336,7 +357,7 @@ function attributeOf({ field, type, isKey, isForeign }: TableRow): string {
 
 /** A dashed line stands for a relation without a foreign key. */
 const relationshipOf = ({ from, fromField, to, kind }: Link): string =>
-  `  ${quoted(from)} }o${kind === 'key' ? '--' : '..'}|| ${quoted(to)} : ${quoted(fromField)}`;
+  `  ${quoted(from)} }o${kind === 'key' || kind === 'many' ? '--' : '..'}${kind === 'many' ? 'o{' : '||'} ${quoted(to)} : ${quoted(fromField)}`;
 
 /** Mermaid has no escape for quotation marks. */
 const quoted = (name: string): string => `"${name.replaceAll(/["\n\r\\%]/g, "'")}"`;
