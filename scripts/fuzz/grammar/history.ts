@@ -2,6 +2,7 @@
 import type { Random } from '../random.js';
 import type { World } from '../world.js';
 import { at, collectionName, type Context, maybe, type Rules, someField } from './context.js';
+import { someObject } from './schema.js';
 import { HOSTILE_TEXTS } from './values.js';
 
 const TIMES = [
@@ -110,6 +111,16 @@ const HISTORY: Rules = {
     weight: 2,
     make: (context) => ({
       path: at`/history/collections/${collectionName(context)}`,
+      query: maybe(context.random, {
+        after: [0.3, pickPosition(context.random, context.world)],
+        limit: [0.5, () => '20'],
+      }),
+    }),
+  },
+  'GET /history/objects/{kind}/{id}': {
+    weight: 0.5,
+    make: (context) => ({
+      path: `/history${someObject(context)}`,
       query: maybe(context.random, {
         after: [0.3, pickPosition(context.random, context.world)],
         limit: [0.5, () => '20'],

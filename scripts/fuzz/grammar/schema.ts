@@ -265,7 +265,7 @@ const objectName = ({ random }: Context): Doc => ({
   ]),
 });
 
-const someObject = ({ random }: Context): string =>
+export const someObject = ({ random }: Context): string =>
   random.pick([
     '/objects/view/v',
     '/objects/function/f(integer)',
@@ -297,9 +297,14 @@ const OBJECTS: Rules = {
       path: '/objects',
       query: maybe(context.random, {
         kind: [0.3, () => context.random.pick(['view', 'function', 'table'])],
+        schema: [0.2, () => context.random.pick(['public', 'billing', ''])],
         collection: [0.3, () => collectionName(context)],
       }),
     }),
+  },
+  'GET /objects/{kind}/{id}/dependents': {
+    weight: 0.2,
+    make: (context) => ({ path: `${someObject(context)}/dependents` }),
   },
   'POST /objects': { weight: 1, make: (context) => ({ path: '/objects', body: json(newObject(context)) }) },
   'GET /objects/{kind}/{id}': { weight: 0.1, make: (context) => ({ path: someObject(context) }) },
