@@ -332,7 +332,7 @@ describe('the proof of a change with renames', function () {
       ['sequence', 'CREATE SEQUENCE numbers'],
       ['type', "CREATE TYPE mood AS ENUM ('happy', 'sad')"],
       ['type', 'CREATE DOMAIN code AS text CHECK (length(VALUE) < 9)'],
-      ['type', 'CREATE TYPE address AS (street text, feel mood)'],
+      ['type', 'CREATE TYPE place AS (street text, feel mood)'],
       ['rule', 'CREATE RULE keep AS ON DELETE TO members WHERE old.age > 100 DO INSTEAD NOTHING'],
       ['privileges', 'GRANT SELECT (age) ON members TO pg_monitor'],
       ['table_options', 'ALTER TABLE members SET (fillfactor = 70)'],
