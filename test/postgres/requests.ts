@@ -144,6 +144,8 @@ async function changeObjects(ask: Ask): Promise<void> {
   await ask('/objects/view/ages');
   await ask('/objects/view/ages', json({ comment: 'Ages' }, 'PATCH'));
   await ask('/objects/view/ages/rename', json({ to: 'years' }));
+  await ask('/objects/view/years/dependents');
+  await ask('/history/objects/view/years');
   await ask('/objects/view/years', remove);
 }
 
