@@ -205,7 +205,7 @@ const isAt = (to: string, pathname: string): boolean =>
 
 /**
  * Renders nothing if there was no recent apply in this tab, after it was dismissed or the schema has changed again, and
- * on the review page, which offers this itself. A draft has its own "Undo", so the notice is hidden until it ends.
+ * on the review page, which offers this itself. A draft has its own "Undo", so the notice offers none until it ends.
  */
 function UndoNotice({ info }: { info: Info | undefined }) {
   const applied = useLastApplied();
@@ -213,7 +213,7 @@ function UndoNotice({ info }: { info: Info | undefined }) {
   const { draft } = useDraft();
   // The review page offers the same itself.
   const isReview = useLocation({ select: ({ pathname }) => pathname === '/review' });
-  if (applied === null || isFollowed || isReview || !isEmpty(draft)) return null;
+  if (applied === null || isFollowed || isReview) return null;
   return (
     <section className={noticeClasses.notice} aria-label={messages.undo.title} role="status">
       <Text size="sm">
@@ -223,13 +223,15 @@ function UndoNotice({ info }: { info: Info | undefined }) {
           {messages.undo.showChanges}{' '}
         </Link>
       </Text>
-      <Button
-        size="xs"
-        variant="default"
-        renderRoot={(props) => <Link {...props} to="/review" search={{ to: applied.before }} />}
-      >
-        {messages.undo.undo}
-      </Button>
+      {isEmpty(draft) && (
+        <Button
+          size="xs"
+          variant="default"
+          renderRoot={(props) => <Link {...props} to="/review" search={{ to: applied.before }} />}
+        >
+          {messages.undo.undo}
+        </Button>
+      )}
       <CloseButton size="sm" aria-label={messages.undo.dismiss} onClick={() => noteApplied(null)} />
     </section>
   );
