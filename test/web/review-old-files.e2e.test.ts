@@ -130,7 +130,7 @@ describe('an old snapshot in the admin app', () => {
       await choose(page, `snapshot-20261121-074501-${origin}.json`, text);
       await card(page, 'field reports.title').waitFor();
       await card(page, 'field reports.text').waitFor();
-      await page.getByText('To keep later changes').waitFor();
+      await page.getByText('Where the file and the current schema differ').waitFor();
       expect(await page.getByLabel('Created from').locator('option:checked').innerText()).to.equal('Current schema');
     }
   });
@@ -140,7 +140,7 @@ describe('an old snapshot in the admin app', () => {
     const { position, text } = await editWhileOthersChange('pages');
     const page = await app.visit({ path: '/review?bring=true' });
     await choose(page, 'mine.json', text);
-    await page.getByText('To keep later changes').waitFor();
+    await page.getByText('Where the file and the current schema differ').waitFor();
     await card(page, 'field pages.title').waitFor();
     expect(await card(page, 'field pages.price').count()).to.equal(0);
     await page.getByRole('switch', { name: 'Delete what is missing from the file' }).click();
@@ -165,7 +165,7 @@ describe('an old snapshot in the admin app', () => {
       'notes.yaml',
       'version: 1\nservice: 0.1.0\nvendor: postgres\ncollections:\n  - { collection: notes, meta: { note: From YAML } }\n  - { collection: added, schema: {} }\n',
     );
-    await page.getByText('To keep later changes').waitFor();
+    await page.getByText('Where the file and the current schema differ').waitFor();
     await expectCount(page.getByLabel('Created from').locator('option'), 2);
     await page.getByLabel('Created from').selectOption({ label: 'Other date and time …' });
     await page.getByLabel('Created at').fill('2020-01-01T00:00');
