@@ -296,10 +296,10 @@ describe('objects outside the default schema', () => {
     expect(drift.unmanaged_objects).to.deep.equal([{ kind: 'view', id: 'billing.others' }]);
     for (const { sql } of drift.objects.flatMap(({ repair }) => repair.database)) await api.sql(sql);
     expect((await api.ok<Drift>('GET', '/schema/drift')).objects).to.deep.equal([]);
-    await api.sql('ALTER VIEW billing.large SET (security_invoker = true)');
+    await api.sql('ALTER VIEW billing.large SET (security_barrier = true)');
     await api.ok('POST', '/schema/drift/accept', {});
     const { data } = await api.ok<{ data: Document }>('GET', pathOf('view', 'billing.large'));
-    expect(data.definition).to.include('CREATE VIEW billing.large WITH (security_invoker=true)');
+    expect(data.definition).to.include('CREATE VIEW billing.large WITH (security_barrier=true)');
   });
 
   it('reject schemas that are not managed, and names that are taken', async () => {
