@@ -135,8 +135,7 @@ function serviceSchemaOf(schema: string, setting: string | undefined): string {
  * Accepts LISTEN_DATABASE_URL too, the former name of DIRECT_DATABASE_URL.
  * @throws OperatorError if both are set and differ
  */
-function directUrlOf(connection: ConnectionSettings): string | null {
-  const { DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen } = connection;
+function directUrlOf({ DIRECT_DATABASE_URL: direct, LISTEN_DATABASE_URL: listen }: ConnectionSettings): string | null {
   if (direct === undefined || listen === undefined || direct === listen) return direct ?? listen ?? null;
   throw new OperatorError(
     'The settings DIRECT_DATABASE_URL and LISTEN_DATABASE_URL differ. LISTEN_DATABASE_URL is the old name of DIRECT_DATABASE_URL. Remove it.',
@@ -350,12 +349,11 @@ function toConfig(values: z.output<typeof settings>): Config {
   return {
     host: values.HOST,
     port: values.PORT,
-    databaseUrl: values.DATABASE_URL ?? null,
-    directDatabaseUrl: directUrlOf(values),
-    databasePooler: values.DB_POOLER ?? null,
+    ...addressesOf(values),
     dataDir: values.DATA_DIR,
     ...schemasOf(values),
-    ...objectsOf(values),
+    objects: values.OBJECTS === 'on',
+    objectsOwner: values.OBJECTS_OWNER ?? null,
     samples: values.SAMPLES === 'on',
     poolSize: values.DB_POOL,
     admin: {
@@ -392,9 +390,10 @@ function toConfig(values: z.output<typeof settings>): Config {
   };
 }
 
-const objectsOf = (values: z.output<typeof settings>) => ({
-  objects: values.OBJECTS === 'on',
-  objectsOwner: values.OBJECTS_OWNER ?? null,
+const addressesOf = (values: z.output<typeof settings>) => ({
+  databaseUrl: values.DATABASE_URL ?? null,
+  directDatabaseUrl: directUrlOf(values),
+  databasePooler: values.DB_POOLER ?? null,
   proveDatabaseUrl: values.PROVE_DATABASE_URL ?? null,
 });
 
@@ -447,6 +446,7 @@ export function secretsOf(config: Config): string[] {
     config.oidc?.clientSecret ?? null,
     config.databaseUrl,
     config.directDatabaseUrl,
+    config.proveDatabaseUrl,
     ...passwordsIn(config.checkpoints.to),
     ...Object.values(config.traces.headers),
   ].filter((value) => value !== null);

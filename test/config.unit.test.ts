@@ -361,6 +361,11 @@ describe('readConfig', () => {
     expect(secretsOf(readConfig({ CHECKPOINT_TO: '/backup/checkpoints' }))).to.deep.equal([]);
   });
 
+  it('never shows the address of the server for proofs', () => {
+    const address = 'postgres://prover:secret@scratch/postgres';
+    expect(secretsOf(readConfig({ PROVE_DATABASE_URL: address }))).to.deep.equal([address]);
+  });
+
   it('lists the secret settings', () => {
     expect(secretsOf(readConfig({}))).to.deep.equal([]);
     const input = {

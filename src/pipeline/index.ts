@@ -24,7 +24,7 @@ import type { ExpectedOutcome } from './transaction/single-flight.js';
 import { DivergedError, createLogUnreadableProblem, recheckLog, requireReadable } from './diverged.js';
 import { runUrgent } from '../kernel/scheduler.js';
 import { type Semaphore, createSemaphore } from '../kernel/semaphore.js';
-import { retryWhileLocked } from './wait-for-locks.js';
+import { createClientGoneProblem, retryWhileLocked } from './wait-for-locks.js';
 import type {
   Command,
   CommandName,
@@ -89,6 +89,7 @@ export function createPipeline(submitted: PipelineOptions): Pipeline {
       if (planned.kind === 'refused') return planned;
       const permit = await proofs.acquire();
       try {
+        if (request.abandoned?.() === true) throw new ProblemError(createClientGoneProblem());
         return await proveInScratchDatabase({ ...options, url }, planned);
       } finally {
         permit.release();

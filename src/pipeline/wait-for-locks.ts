@@ -132,7 +132,7 @@ async function waitForHolders(
   }
 }
 
-function createClientGoneProblem() {
+export function createClientGoneProblem() {
   return unavailableProblem('The client disconnected while the change waited for a lock. Nothing was changed.');
 }
 

@@ -45,7 +45,7 @@ function StaleNotice({ planned: { errors } }: { planned: NonNullable<ChangeReque
   );
 }
 
-/** Says whether the current policy requires approvals. Without a plan, it only counts them. */
+/** Returns a text with the number of approvals, and with the requirement of the current policy if there is a plan. */
 function approvalText({ proposal, planned = null }: Pick<ChangeRequest, 'proposal' | 'planned'>): string {
   const { approvals_counted: counted = 0, approvals_needed: needed = 0 } = proposal ?? {};
   if (planned === null) return words.approvalCount(counted, needed);
