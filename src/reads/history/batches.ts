@@ -4,6 +4,7 @@ import { own } from '../../postgres/own-tables.js';
 import type { Queryable } from '../../postgres/pool.js';
 import { EVENT_KINDS } from '../../schema/fold/event-schemas.js';
 import type { EventType, Cause } from '../../schema/model/events.js';
+import { ENVIRONMENT, WEBHOOK } from '../../schema/model/service-events.js';
 
 /* Converts an event filter to a condition with parameters. */
 
@@ -82,7 +83,7 @@ interface TypeCount {
   field: string | null;
   /** The new name of a rename. */
   to?: string | null;
-  /** The title of the change request that the event is about. */
+  /** The title of the change request, or the name of the user, API token, webhook or environment. */
   title?: string | null;
 }
 
@@ -97,6 +98,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   change: 'change request',
   account: 'user',
   token: 'API token',
+  trust: 'trust rules',
 };
 const VERBS: Readonly<Record<string, string>> = { 'change.commented': 'commented on' };
 
@@ -190,13 +192,18 @@ function summariseCounts(counts: readonly TypeCount[]): Pick<Batch, 'summary' | 
 /** SQL that is true for events that restore from the trash. It reads the subject, because the data may be large. */
 const RESTORED = `(coalesce(subject ->> 'kind'::text, '') = 'trash' AND type IN ('collection.created', 'field.created'))`;
 
-/** SQL for the id of the change request that an event is about. */
-const REQUEST = `CASE WHEN type LIKE 'change.%' THEN subject ->> 'id'::text END`;
+/**
+ * SQL for the id of what an event is about: a change request, user, API token, webhook or environment. The subject of an
+ * event about a token is its user.
+ */
+const TITLED = `CASE pg_catalog.split_part(type, '.', 1) WHEN 'token' THEN data ->> 'token'::text
+  WHEN 'change' THEN subject ->> 'id'::text WHEN 'account' THEN subject ->> 'id'::text WHEN 'identity' THEN subject ->> 'id'::text
+  WHEN 'webhook' THEN subject ->> 'id'::text WHEN 'environment' THEN subject ->> 'id'::text END`;
 
 /** SQL for the name of an object other than a table that an event is about: `view active_posts`. */
 const OBJECT = `CASE WHEN type LIKE 'object.%' THEN pg_catalog.replace(subject ->> 'kind'::text, '_', ' ') || ' ' || (subject ->> 'id'::text) END`;
 
-type BatchTypeCount = TypeCount & { batch: string; type: EventType; request: string | null };
+type BatchTypeCount = TypeCount & { batch: string; type: EventType; titled: string | null };
 
 /**
  * Counts of large batches by the hash of their last event, which identifies all events up to it. Counting 100 batches
@@ -228,33 +235,40 @@ function cacheCounts(hash: string, counts: readonly BatchTypeCount[]): void {
   for (const oldest of countsByHash.keys()) if (countsByHash.size > KNOWN.batches) countsByHash.delete(oldest);
 }
 
-/** Titles can change, so they are not cached. */
+/** Titles and names can change, so they are not cached. */
 async function withTitles(
   db: Queryable,
   countsByBatch: ReadonlyMap<string, readonly BatchTypeCount[]>,
 ): Promise<Map<string, TypeCount[]>> {
-  const requests = [...countsByBatch.values()].flat().flatMap(({ request }) => request ?? []);
-  const titles = requests.length === 0 ? new Map<string, string>() : await readTitles(db, requests);
-  const titled = ({ request, ...count }: BatchTypeCount): TypeCount =>
-    request === null ? count : { ...count, title: titles.get(request) ?? null };
-  return new Map([...countsByBatch].map(([hash, counts]) => [hash, counts.map(titled)]));
+  const ids = [...countsByBatch.values()].flat().flatMap(({ titled }) => titled ?? []);
+  const titles = ids.length === 0 ? new Map<string, string>() : await readTitles(db, ids);
+  const withTitle = ({ titled, ...count }: BatchTypeCount): TypeCount =>
+    titled === null ? count : { ...count, title: titles.get(titled) ?? null };
+  return new Map([...countsByBatch].map(([hash, counts]) => [hash, counts.map(withTitle)]));
 }
 
-/** Returns the titles of reviewed change requests. */
-async function readTitles(db: Queryable, requests: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await db.query<{ id: string; title: string }>(
-    `SELECT id, request #>> '{proposal,title}'::text[] AS title FROM ${own.changes}
-      WHERE id = ANY ($1) AND request #>> '{proposal,title}'::text[] IS NOT NULL`,
-    [requests],
+/**
+ * Returns the titles of reviewed change requests, and names. The log contains no names of users and API tokens, so those
+ * of deleted ones are unknown. Names of deleted webhooks and environments are in their events.
+ */
+async function readTitles(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ id: string; title: string | null }>(
+    `SELECT id::text, request #>> '{proposal,title}'::text[] AS title FROM ${own.changes} WHERE id = ANY ($1::text[]::uuid[])
+     UNION ALL SELECT id::text, name FROM ${own.users} WHERE id = ANY ($1::text[]::uuid[])
+     UNION ALL SELECT id::text, name FROM ${own.tokens} WHERE id = ANY ($1::text[]::uuid[])
+     UNION ALL (SELECT DISTINCT ON (subject ->> 'id'::text) subject ->> 'id'::text, data ->> 'name'::text FROM ${own.events}
+       WHERE subject ->> 'kind'::text IN ('${WEBHOOK}', '${ENVIRONMENT}') AND subject ->> 'id'::text = ANY ($1::text[])
+         AND data ->> 'name'::text IS NOT NULL ORDER BY subject ->> 'id'::text, position DESC)`,
+    [ids],
   );
-  return new Map(rows.map(({ id, title }) => [id, title]));
+  return new Map(rows.flatMap(({ id, title }) => (title === null ? [] : [[id, title]])));
 }
 
 async function countEvents(db: Queryable, batches: readonly Row[]): Promise<BatchTypeCount[]> {
   const { rows } = await db.query<BatchTypeCount>(
     `SELECT batch, type, ${RESTORED} AS restored, count(*)::int AS count, pg_catalog.min(coalesce(collection, ${OBJECT})) AS collection, pg_catalog.min(field) AS field,
             pg_catalog.min(CASE WHEN type IN ('collection.renamed', 'field.renamed', 'object.renamed') THEN data ->> 'to'::text END) AS "to",
-            pg_catalog.min(${REQUEST}) AS request
+            pg_catalog.min(${TITLED}) AS titled
        FROM ${own.events} e WHERE batch = ANY ($1) GROUP BY 1, 2, 3`,
     [batches.map(({ batch }) => batch)],
   );

@@ -124,7 +124,7 @@ describe('account events', () => {
   it('are readable in batches, the command line, the stream and verification', async () => {
     await create({ ...ADA, email: 'words@example.com' });
     const [batch] = ((await send('/history/batches?subject=user')).json as { data: { summary: string }[] }).data;
-    expect(batch?.summary).to.equal('created user');
+    expect(batch?.summary).to.equal('created user “Ada Lovelace”');
     const shown = await dps(['history'], { DPS_URL: service.url, DPS_TOKEN: service.adminToken });
     expect(shown.out).to.include('created user');
     expect((await send('/history/verify')).json).to.have.nested.property('data.ok', true);

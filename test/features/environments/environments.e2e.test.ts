@@ -189,6 +189,12 @@ describe('environments', () => {
       ['environment.deleted', {}],
     ]);
     for (const event of events) expect(event.subject).to.deep.equal({ kind: 'environment', id });
+    const { data: batches } = await api.ok<{ data: { summary: string; first_position: number }[] }>(
+      'GET',
+      '/history/batches?subject=environment',
+    );
+    const summaries = batches.filter((batch) => batch.first_position > before).map(({ summary }) => summary);
+    expect(summaries).to.deep.equal(['deleted', 'updated', 'created'].map((verb) => `${verb} environment “test”`));
     const stored = await api.sql<{ text: string }>('SELECT e::text AS text FROM service.service_events e');
     const texts = [...stored.map(({ text }) => text), service.log()];
     expect(texts.some((text) => text.includes(secret))).to.equal(false);

@@ -81,11 +81,12 @@ describe('summaries', () => {
     expect(summarise([])).to.equal('');
   });
 
-  it('name their change request', () => {
+  it('name their change request, user, API token, webhook or environment', () => {
     const one = { restored: false, count: 1, collection: null, field: null };
     expect(summarise([{ ...one, type: 'change.commented', title: 'Shorter titles' }])).to.equal(
       'commented on change request “Shorter titles”',
     );
+    expect(summarise([{ ...one, type: 'token.created', title: 'laptop' }])).to.equal('created API token “laptop”');
     expect(summarise([{ ...one, type: 'change.opened', title: null }])).to.equal('opened change request');
     expect(summarise([{ ...one, type: 'change.commented', count: 2, title: 'Shorter titles' }])).to.equal(
       'commented on 2 change requests',
