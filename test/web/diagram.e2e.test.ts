@@ -162,6 +162,38 @@ describe('the diagram of the admin app', () => {
     expect(await placeOf()).to.equal(first);
   });
 
+  it('draws the pending changes of the draft with marks, a legend and the same marks in files', async () => {
+    const page = await app.visit({ path: '/new' });
+    const form = async (path: string, name: string, button: string) => {
+      if (path !== '') await page.goto(`/app${path}`);
+      if (name !== '') await page.getByLabel('Name', { exact: true }).fill(name);
+      await page.getByRole('button', { name: button }).click();
+    };
+    await form('', 'invoices', 'Save to draft');
+    await page.getByRole('heading', { name: 'invoices' }).waitFor();
+    await form('/collections/customers?edit=new-field', 'vip', 'Save to draft');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await form('/collections/alone_0?edit=delete', '', 'Save deletion to draft');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.goto('/app/?depth=columns&c=invoices');
+    const table = (label: string) => page.getByRole('group', { name: label, exact: true });
+    await table('Table invoices, new').waitFor();
+    await table('Table alone_0, deleted').waitFor();
+    await table('Table customers, changed').getByText('vip').waitFor();
+    await table('Table orders').waitFor();
+    await page.getByRole('list', { name: 'Pending changes:' }).waitFor();
+    await page.getByRole('complementary', { name: 'About invoices' }).getByText('1 field').waitFor();
+    await expectAccessible(page);
+    const mermaid = (await save(page, 'Mermaid')).bytes.toString();
+    expect(mermaid).to.include('  "invoices"["invoices, new"] {').and.include('    string vip "vip, new"');
+    const svg = (await save(page, 'SVG')).bytes.toString();
+    expect(svg).to.include('<title>Schema with pending changes</title>').and.include('>+ vip</text>');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Yes, discard all' }).click();
+    await table('Table customers').waitFor();
+    await until('the new table is no longer drawn', async () => (await table('Table invoices, new').count()) === 0);
+  });
+
   it('shows the tables of one folder', async () => {
     const page = await app.visit({ path: '/?c=shop' });
     await page.getByRole('button', { name: 'Show only this folder' }).click();

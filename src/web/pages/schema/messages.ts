@@ -101,6 +101,8 @@ export const messages = inLanguage(
     diagram: {
       drawing: 'Drawing the diagram',
       titleAt: (position: number) => `Schema at event ${position}`,
+      titlePending: 'Schema with pending changes',
+      pending: 'Pending changes:',
       arrange: 'Arrange automatically',
       tooMany: (tables: number) => `The diagram cannot show ${tables.toLocaleString(locale)} tables`,
       nearChosen: (most: number) =>
@@ -234,6 +236,8 @@ export const messages = inLanguage(
     },
     diagram: {
       drawing: 'Diagramm wird gezeichnet',
+      titlePending: 'Schema mit ausstehenden Änderungen',
+      pending: 'Ausstehende Änderungen:',
       titleAt: (position) => `Schema bei Ereignis ${position}`,
       arrange: 'Automatisch anordnen',
       tooMany: (tables) => `Das Diagramm kann ${tables.toLocaleString(locale)} Tabellen nicht darstellen`,

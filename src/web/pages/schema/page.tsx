@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate, Link } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
-import { useDraftedCollections, editSchema } from '../../draft/store.js';
+import { useDraft, useDraftedCollections, editSchema } from '../../draft/store.js';
 import { collectionsQuery } from '../../service/queries.js';
-import type { ListedCollection } from '../../service/types.js';
 import { useTitle } from '../../shared/page.js';
 import { ProblemAlert, LoadingIndicator } from '../../shared/problem-alert.js';
 import classes from './page.module.css';
@@ -12,7 +11,7 @@ import { type MarkedDocument, listedOf } from '../../draft/marked-documents.js';
 import { useMay } from '../../service/session.js';
 import { SchemaPanels } from './schema-view.js';
 import type { DropTarget } from '../../shared/drag-and-drop.js';
-import type { Mark } from './graph/graph.js';
+import { draftMarks } from './graph/use-graph.js';
 import { messages } from './messages.js';
 import { moveCollection } from './tree-model.js';
 import adoptIcon from 'icon:database';
@@ -23,49 +22,26 @@ import { Glyph } from '../../shared/glyph.js';
 import { CopyButton } from '../../shared/buttons.js';
 import welcomeClasses from './welcome.module.css';
 
-/* Shows the current schema. The tree includes the draft, and the diagram does not. */
+/* Shows the current schema with the draft applied. */
 
-/** Returns the marks of the draft. A rename is shown as a change. */
-const draftMarks = (drafted: readonly MarkedDocument<Collection>[]): ReadonlyMap<string, Mark> =>
-  new Map(
-    drafted.flatMap(({ document, mark }) =>
-      mark === undefined ? [] : [[document.collection, mark === 'renamed' ? 'changed' : mark]],
-    ),
-  );
-
-interface Props {
-  collections: readonly ListedCollection[];
-  drafted: readonly MarkedDocument<Collection>[];
-}
-
-/**
- * Shows the current schema. Objects of the draft open as a page. Only users who may propose can move objects.
- * @param props.collections the collections of the diagram
- * @param props.drafted the collections of the tree
- */
-function Present({ collections, drafted }: Props) {
+/** Only users who may propose can move objects. */
+function Present({ drafted }: { drafted: readonly MarkedDocument<Collection>[] }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const mayEdit = useMay('propose');
-  const marks = useMemo(() => draftMarks(drafted), [drafted]);
+  const { draft } = useDraft();
+  const marks = useMemo(() => draftMarks(draft), [draft]);
   const listed = useMemo(() => drafted.map(({ document }) => listedOf(document)), [drafted]);
-  const there = useMemo(() => new Set(collections.map(({ collection }) => collection)), [collections]);
   const onOpen = (name: string) => void navigate({ to: '/collections/$name', params: { name } });
   const tree = {
     collections: listed,
     onOpen,
-    marks: { collections: marks },
+    marks,
     onMove: mayEdit
       ? (name: string, target: DropTarget) => void editSchema(client, [], moveCollection(listed, name, target))
       : undefined,
   };
-  /** Opens the page of an object that is not in the diagram. */
-  const elsewhere = (name: string) => {
-    if (there.has(name)) return false;
-    onOpen(name);
-    return true;
-  };
-  return <SchemaPanels collections={collections} tree={tree} elsewhere={elsewhere} />;
+  return <SchemaPanels collections={listed} tree={tree} />;
 }
 
 const Past = lazy(() => import('./past-schema.js'));
@@ -87,7 +63,7 @@ export function SchemaPage() {
       </Suspense>
     );
   }
-  if (collections !== undefined) return <Now collections={collections} />;
+  if (collections !== undefined) return <Now />;
   if (error === null) return <LoadingIndicator label={messages.page.loading} />;
   return (
     <div className={classes.message}>
@@ -96,9 +72,9 @@ export function SchemaPage() {
   );
 }
 
-function Now({ collections }: { collections: readonly ListedCollection[] }) {
+function Now() {
   const { data: drafted = [] } = useDraftedCollections();
-  return drafted.length === 0 ? <Greeting /> : <Present collections={collections} drafted={drafted} />;
+  return drafted.length === 0 ? <Greeting /> : <Present drafted={drafted} />;
 }
 
 interface StartOption {

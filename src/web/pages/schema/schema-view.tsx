@@ -236,8 +236,6 @@ interface SchemaPanelsProps {
   past?: { replay: Replay; marks: FrameMarks; bar: ReactNode };
   /** Additions to the tree. Present for the current schema. */
   tree?: DraftedTree;
-  /** Opens an object that is not in the diagram. Returns false for an object in the diagram. */
-  elsewhere?: (collection: string) => boolean;
 }
 
 type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove' | 'onOpen'>;
@@ -246,7 +244,7 @@ type DraftedTree = Pick<TreePanelProps, 'collections' | 'marks' | 'onMove' | 'on
  * Narrow screens show one of the two with a switch. Selecting a collection adds a history entry; other changes do
  * not.
  */
-export function SchemaPanels({ collections, past, tree, elsewhere = () => false }: SchemaPanelsProps) {
+export function SchemaPanels({ collections, past, tree }: SchemaPanelsProps) {
   const mayGoBack = useMay('readHistory');
 
   const search = route.useSearch();
@@ -257,7 +255,6 @@ export function SchemaPanels({ collections, past, tree, elsewhere = () => false 
   const change = (changed: Partial<SchemaSearch>) =>
     void navigate({ search: (before: SchemaSearch) => ({ ...before, ...changed }), replace: !('c' in changed) });
   const choose = (c: string) => {
-    if (elsewhere(c)) return;
     change({ c });
     setPart('diagram');
   };

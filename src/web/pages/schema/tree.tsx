@@ -11,7 +11,7 @@ import type { ListedCollection } from '../../service/types.js';
 import { abbreviate } from '../../shared/text.js';
 import { Glyph, MaterialIcon, inkOf } from '../../shared/glyph.js';
 import signClasses from './graph/mark-sign.module.css';
-import type { Mark } from './graph/graph.js';
+import { type Mark, SIGNS } from './graph/graph.js';
 import { messages } from './messages.js';
 import { type TreeRow, canContain, keyboardTarget } from './tree-model.js';
 import { type DropTarget, useDragAndDrop } from '../../shared/drag-and-drop.js';
@@ -224,15 +224,6 @@ const MOVES: Readonly<Record<string, FocusMove>> = {
 };
 
 /* The sign of a change, in the tree, the diagram and the replay. */
-
-const SIGNS: Readonly<Record<Mark, string>> = {
-  made: '+',
-  changed: '~',
-  removed: '−',
-  drift: '!',
-  prepared: '…',
-  indexing: '#',
-};
 
 /** Shows a tooltip and a label for screen readers. */
 export function MarkSign({ mark }: { mark: Mark }) {

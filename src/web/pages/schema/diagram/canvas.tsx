@@ -24,6 +24,7 @@ import {
   type PlacedGraph,
   type Point,
   linkLabel,
+  markedText,
   pathOf,
   type Link,
   type Table,
@@ -76,12 +77,9 @@ function nodeOf(
     // Arrow keys move the selected table.
     selected: name === chosen,
     data: { table, isChosen: name === chosen, isFaded },
-    ariaLabel: markedLabel(messages.diagram.table(name), table.mark),
+    ariaLabel: markedText(messages.diagram.table(name), table.mark),
   };
 }
-
-const markedLabel = (label: string, mark: Mark | undefined): string =>
-  mark === undefined ? label : `${label}, ${messages.marks[mark]}`;
 
 function edgeOf(
   link: Link,
@@ -102,7 +100,7 @@ function edgeOf(
       isFaded: hasChosen && !isLit,
       mark: link.mark,
     },
-    ariaLabel: markedLabel(linkLabel(link), link.mark),
+    ariaLabel: linkLabel(link),
     zIndex: isLit || link.mark !== undefined ? 1 : 0,
   };
 }

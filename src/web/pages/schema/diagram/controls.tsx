@@ -11,7 +11,9 @@ import historyIcon from 'icon:history';
 import minusIcon from 'icon:remove';
 import tableIcon from 'icon:table';
 import type { ReactNode } from 'react';
-import { fieldsQuery, infoQuery, relationsQuery } from '../../../service/queries.js';
+import { isEmpty } from '../../../draft/model.js';
+import { useDraft, useDraftedFields, useDraftedRelations } from '../../../draft/store.js';
+import { infoQuery } from '../../../service/queries.js';
 import type { ListedCollection } from '../../../service/types.js';
 import { Glyph, MaterialIcon, inkOf } from '../../../shared/glyph.js';
 import { Name, visibleName } from '../../../shared/name.js';
@@ -21,6 +23,7 @@ import { type PlacedGraph, mermaidOf, svgOf } from '../graph/graph.js';
 import { messages } from '../messages.js';
 import type { Replay } from '../replay/use-replay.js';
 import type { Depth, SchemaSearch } from '../search.js';
+import { MarkSign } from '../tree.js';
 import classes from './diagram.module.css';
 
 interface Props {
@@ -50,8 +53,6 @@ const STEPS = [
  * @param props.mayGoBack true to offer the history and drift, if there is a log and the page shows the current schema
  */
 export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
-  const { data: info } = useQuery(infoQuery());
-
   const { zoomIn, zoomOut, fitView } = useReactFlow();
   return (
     <>
@@ -86,26 +87,8 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
             {abbreviate(search.folder, 30)}
           </Button>
         )}
-        {mayGoBack && !isPast && info !== undefined && info.position > 0 && (
-          <div className={classes.checks}>
-            <Button
-              size="xs"
-              variant={search.drift === true ? 'filled' : 'default'}
-              aria-pressed={search.drift === true}
-              onClick={() => onChange({ drift: search.drift === true ? undefined : true })}
-            >
-              {messages.diagram.compare}
-            </Button>
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<Glyph path={historyIcon} size={16} />}
-              onClick={() => onChange({ at: info.position })}
-            >
-              {messages.diagram.replay}
-            </Button>
-          </div>
-        )}
+        {!isPast && <Legend />}
+        {mayGoBack && !isPast && <Checks search={search} onChange={onChange} />}
       </div>
       <ActionIcon.Group orientation="vertical" className={classes.zoom}>
         <ActionIcon variant="default" size="lg" aria-label={messages.diagram.zoomIn} onClick={() => void zoomIn()}>
@@ -119,6 +102,53 @@ export function Controls({ search, onChange, isPast, mayGoBack }: Props) {
         </ActionIcon>
       </ActionIcon.Group>
     </>
+  );
+}
+
+/** Compares the diagram with the database, or opens the replay. Renders nothing while the log is empty. */
+function Checks({ search, onChange }: Pick<Props, 'search' | 'onChange'>) {
+  const { data: info } = useQuery(infoQuery());
+  if (info === undefined || info.position === 0) return null;
+  return (
+    <div className={classes.checks}>
+      <Button
+        size="xs"
+        variant={search.drift === true ? 'filled' : 'default'}
+        aria-pressed={search.drift === true}
+        onClick={() => onChange({ drift: search.drift === true ? undefined : true })}
+      >
+        {messages.diagram.compare}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<Glyph path={historyIcon} size={16} />}
+        onClick={() => onChange({ at: info.position })}
+      >
+        {messages.diagram.replay}
+      </Button>
+    </div>
+  );
+}
+
+const PENDING = ['made', 'changed', 'removed'] as const;
+
+/** Explains the marks of the draft. Renders nothing without a draft. */
+function Legend() {
+  const { draft } = useDraft();
+  if (isEmpty(draft)) return null;
+  return (
+    <div className={classes.legend}>
+      <span id="pending">{messages.diagram.pending}</span>
+      <ul aria-labelledby="pending">
+        {PENDING.map((mark) => (
+          <li key={mark}>
+            <MarkSign mark={mark} />
+            <span aria-hidden="true">{messages.marks[mark]}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
@@ -259,13 +289,13 @@ function FolderButton({ collections, search: { c, folder }, onChange }: ChosenCa
 }
 
 function Facts({ collection }: { collection: string }) {
-  const fields = useQuery(fieldsQuery(collection));
-  const relations = useQuery(relationsQuery());
-  const out = relations.data?.filter((each) => each.collection === collection).length;
-  const into = relations.data?.filter((each) => each.related_collection === collection).length;
+  const fields = useDraftedFields(collection).data?.filter(({ mark }) => mark !== 'removed');
+  const relations = useDraftedRelations().data?.filter(({ mark }) => mark !== 'removed');
+  const out = relations?.filter(({ document }) => document.many_collection === collection).length;
+  const into = relations?.filter(({ document }) => document.one_collection === collection).length;
   return (
     <>
-      {fields.data && <Fact>{messages.card.fields(fields.data.length)}</Fact>}
+      {fields && <Fact>{messages.card.fields(fields.length)}</Fact>}
       {out !== undefined && out > 0 && <Fact>{messages.card.outgoing(out)}</Fact>}
       {into !== undefined && into > 0 && <Fact>{messages.card.incoming(into)}</Fact>}
     </>

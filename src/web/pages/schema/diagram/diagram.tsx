@@ -7,6 +7,8 @@ import hubIcon from 'icon:hub';
 import resetIcon from 'icon:restart_alt';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Operations } from '../../../../client/api.js';
+import { isEmpty } from '../../../draft/model.js';
+import { useDraft } from '../../../draft/store.js';
 import { openRequestsQuery } from '../../../service/change-queries.js';
 import { SCHEMA } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
@@ -116,6 +118,8 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
     enabled: graph !== null,
     staleTime: Infinity,
     gcTime: 60_000,
+    // While an edit of the draft is laid out, the diagram before it stays.
+    placeholderData: (before) => (graph === null ? undefined : before),
     // The identity is compared, because comparing a large graph by its JSON would be slow.
     queryKeyHashFn: () => `layout ${identityOf(graph)}`,
   });
@@ -123,8 +127,12 @@ function Drawing({ collections, search, onChange, mayGoBack }: DrawingProps) {
   const areDiagramsRead = useAreDiagramsRead();
   if (state.status !== 'there') return <DiagramStatus state={state} {...status} />;
   if (!layout.data || !areDiagramsRead) return <LoadingIndicator label={messages.diagram.drawing} />;
-  // A new layout resets the view.
-  return <Arranged key={identityOf(layout.data)} layout={layout.data} search={search} onChange={onChange} />;
+  // A layout of other tables or sizes resets the view. Other marks do not.
+  const key = JSON.stringify([
+    search.depth,
+    layout.data.tables.map(({ name, width, height }) => [name, width, height]),
+  ]);
+  return <Arranged key={key} layout={layout.data} search={search} onChange={onChange} />;
 }
 
 interface ArrangedProps {
@@ -136,6 +144,7 @@ interface ArrangedProps {
 /** Draws the current schema as the user has arranged it. On a phone, a touch moves the view and no table. */
 function Arranged({ layout, search: { c, depth = 'keys', folder, near }, onChange }: ArrangedProps) {
   const isNarrow = useMediaQuery('(max-width: 48em)');
+  const { draft } = useDraft();
   const { placed, move, reset, error } = useArrangement(
     layout,
     near === undefined ? { depth, folder: folder ?? null } : null,
@@ -143,7 +152,7 @@ function Arranged({ layout, search: { c, depth = 'keys', folder, near }, onChang
   return (
     <>
       <Canvas
-        title={messages.page.title}
+        title={isEmpty(draft) ? messages.page.title : messages.diagram.titlePending}
         placed={placed}
         chosen={c}
         onChoose={(chosen) => onChange({ c: chosen })}

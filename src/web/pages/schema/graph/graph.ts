@@ -8,6 +8,16 @@ export type ChangeKind = 'made' | 'changed' | 'removed';
 /** The effect of a batch, or the current state: drift, a change in preparation, or an index that is being built. */
 export type Mark = ChangeKind | 'drift' | 'prepared' | 'indexing';
 
+/** The signs of the marks in the tree, the diagram and its files. */
+export const SIGNS: Readonly<Record<Mark, string>> = {
+  made: '+',
+  changed: '~',
+  removed: '−',
+  drift: '!',
+  prepared: '…',
+  indexing: '#',
+};
+
 /** The marks of collections by name, and of fields and relations by `fieldKey`. */
 export interface DrawnMarks {
   collections: ReadonlyMap<string, Mark>;
@@ -109,13 +119,13 @@ export function graphOf(shown: readonly ListedCollection[], { fields, relations,
   const links = inside.flatMap((relation) =>
     linksOf(relation, { names, keys, mark: marks?.relations.get(fieldKey(relation)) }),
   );
-  return { tables, links: [...links, ...junctionLinks(relations, { names, keys })] };
+  return { tables, links: [...links, ...junctionLinks(relations, { names, keys, marks })] };
 }
 
 /** Returns a line for each many-to-many relation whose junction is not shown. */
 function junctionLinks(
   relations: readonly ShownRelation[],
-  { names, keys }: { names: ReadonlySet<string>; keys: ReadonlyMap<string, string> },
+  { names, keys, marks }: { names: ReadonlySet<string>; keys: ReadonlyMap<string, string>; marks: DrawnGraph['marks'] },
 ): Link[] {
   const byField = new Map(relations.map((relation) => [fieldKey(relation), relation]));
   return relations.flatMap((relation) => {
@@ -125,7 +135,8 @@ function junctionLinks(
     const to = other && byField.get(fieldKey({ collection, field: other }))?.related_collection;
     if (from === null || to == null || ![from, to].every((end) => names.has(end))) return [];
     const ends = { from, fromField: meta.one_field ?? '', to, toField: keys.get(to) ?? '' };
-    return [{ id: JSON.stringify([collection, field, to]), ...ends, kind: 'many' }];
+    const mark = marks?.relations.get(fieldKey(relation));
+    return [{ id: JSON.stringify([collection, field, to]), ...ends, kind: 'many', mark }];
   });
 }
 
@@ -231,8 +242,12 @@ function movePoint(from: Point, to: Point): Point {
   return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
 }
 
-export const linkLabel = ({ from, fromField, to, kind }: Link): string =>
-  messages.diagram.links[kind](`${from}.${fromField}`, to);
+export const linkLabel = ({ from, fromField, to, kind, mark }: Link): string =>
+  markedText(messages.diagram.links[kind](`${from}.${fromField}`, to), mark);
+
+/** Returns the text with the meaning of the mark. */
+export const markedText = (text: string, mark: Mark | undefined): string =>
+  mark === undefined ? text : `${text}, ${messages.marks[mark]}`;
 
 /* Writes the diagram as SVG and in the language of Mermaid. */
 
@@ -296,7 +311,12 @@ function svgTable(table: Table, { places }: PlacedGraph): string {
   return [
     `<g transform="translate(${x} ${y})">`,
     `<rect width="${width}" height="${height}" rx="8" fill="#ffffff" stroke="${colour}" stroke-width="${mark === undefined ? 1 : 2}"/>`,
-    `<text class="head" x="10" y="24">${escaped(truncateToWidth(name, width - 20, 8))}</text>`,
+    `<text class="head" x="10" y="24">${escaped(truncateToWidth(name, width - (mark === undefined ? 20 : 36), 8))}</text>`,
+    ...(mark === undefined
+      ? []
+      : [
+          `<text class="head" x="${width - 10}" y="24" text-anchor="end" style="fill: ${colour}">${SIGNS[mark]}<title>${escaped(messages.marks[mark])}</title></text>`,
+        ]),
     ...rows.map((row, index) => svgRow(row, { width, y: HEAD + index * ROW })),
     ...(more > 0 ? [`<text class="more" x="10" y="${last}">${escaped(messages.diagram.more(more))}</text>`] : []),
     '</g>',
@@ -309,9 +329,10 @@ function svgRow(
 ): string {
   const text = `${type}${isRequired ? '' : '?'}`;
   const colour = mark === undefined ? '' : ` style="fill: ${COLOURS[mark]}"`;
+  const name = mark === undefined ? field : `${SIGNS[mark]} ${field}`;
   return (
     `<path d="M0 ${y}H${width}" stroke="#e5e8ed"/>` +
-    `<text${isKey ? ' class="key"' : ''} x="10" y="${y + 16}"${colour}>${escaped(truncateToWidth(field, width - 30 - text.length * 6, 7))}</text>` +
+    `<text${isKey ? ' class="key"' : ''} x="10" y="${y + 16}"${colour}>${escaped(truncateToWidth(name, width - 30 - text.length * 6, 7))}</text>` +
     `<text class="type" x="${width - 10}" y="${y + 16}" text-anchor="end">${escaped(text)}</text>`
   );
 }
@@ -339,25 +360,26 @@ const escaped = (text: string): string =>
     // oxlint-disable-next-line no-control-regex
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
 
-/** Returns an entity relationship diagram in the language of Mermaid, with the rows that the diagram shows. */
+/** Returns an entity relationship diagram in the language of Mermaid, with the rows and marks that the diagram shows. */
 export const mermaidOf = ({ tables, links }: Graph): string =>
   ['erDiagram', ...tables.map(entityOf), ...links.map(relationshipOf), ''].join('\n');
 
-function entityOf({ name, rows }: Table): string {
-  if (rows.length === 0) return `  ${quoted(name)}`;
-  return [`  ${quoted(name)} {`, ...rows.map(attributeOf), '  }'].join('\n');
+function entityOf({ name, rows, mark }: Table): string {
+  const entity = mark === undefined ? quoted(name) : `${quoted(name)}[${quoted(markedText(name, mark))}]`;
+  if (rows.length === 0) return `  ${entity}`;
+  return [`  ${entity} {`, ...rows.map(attributeOf), '  }'].join('\n');
 }
 
-function attributeOf({ field, type, isKey, isForeign }: TableRow): string {
+function attributeOf({ field, type, isKey, isForeign, mark }: TableRow): string {
   const keys = [isKey && 'PK', isForeign && 'FK'].filter((key) => key !== false).join(', ');
   const name = identifierOf(field);
-  const comment = name === field ? '' : ` ${quoted(field)}`;
+  const comment = name === field && mark === undefined ? '' : ` ${quoted(markedText(field, mark))}`;
   return `    ${identifierOf(type)} ${name}${keys === '' ? '' : ` ${keys}`}${comment}`;
 }
 
 /** A dashed line stands for a relation without a foreign key. */
-const relationshipOf = ({ from, fromField, to, kind }: Link): string =>
-  `  ${quoted(from)} }o${kind === 'key' || kind === 'many' ? '--' : '..'}${kind === 'many' ? 'o{' : '||'} ${quoted(to)} : ${quoted(fromField)}`;
+const relationshipOf = ({ from, fromField, to, kind, mark }: Link): string =>
+  `  ${quoted(from)} }o${kind === 'key' || kind === 'many' ? '--' : '..'}${kind === 'many' ? 'o{' : '||'} ${quoted(to)} : ${quoted(markedText(fromField, mark))}`;
 
 /** Mermaid has no escape for quotation marks. */
 const quoted = (name: string): string => `"${name.replaceAll(/["\n\r\\%]/g, "'")}"`;

@@ -1,14 +1,21 @@
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import type { Field, NewRelation } from '../../../../schema/model/model.js';
+import { type Mark as DraftMark, withDraftMarks } from '../../../draft/marked-documents.js';
+import { type Draft, changesIn, isEmpty, relationOf } from '../../../draft/model.js';
+import { headName, useDraft } from '../../../draft/store.js';
 import { SCHEMA, fieldsQuery, relationsQuery } from '../../../service/queries.js';
 import { request } from '../../../service/request.js';
-import type { ListedCollection } from '../../../service/types.js';
+import type { ListedCollection, RelationDocument } from '../../../service/types.js';
 import {
+  type ChangeKind,
   type DrawnMarks,
   type Graph,
+  type Mark,
   MOST_TABLES,
   type ShownField,
   type ShownRelation,
+  fieldKey,
   graphOf,
   findNeighbours,
 } from './graph.js';
@@ -34,26 +41,31 @@ export type GraphState =
   | { status: 'there'; graph: Graph };
 
 /**
- * Returns the graph. Fields are requested only if they are shown. If a refetch fails, the data stays.
- * @param marks undefined to mark nothing
+ * Returns the graph with the draft applied. Fields are requested only if they are shown. If a refetch fails, the data
+ * stays.
+ * @param collections the collections with the draft applied, including removed ones
+ * @param standing marks that replace those of the draft
  */
 export function useGraph(
   collections: readonly ListedCollection[],
   search: SchemaSearch,
-  marks?: DrawnMarks,
+  standing?: DrawnMarks,
 ): GraphState {
   const { c: chosen, near, folder, hidden = false, depth = 'keys' } = search;
+  const { draft } = useDraft();
   const relations = useQuery(relationsQuery());
+  const drafted = useMemo(() => relations.data && draftedRelations(draft, relations.data), [draft, relations.data]);
+  const links = drafted?.relations;
   const shown = useMemo(
-    () => tablesFor(collections, { chosen, near, folder, hidden, relations: relations.data ?? [] }),
-    [collections, hidden, near, folder, chosen, relations.data],
+    () => tablesFor(collections, { chosen, near, folder, hidden, relations: links ?? [] }),
+    [collections, hidden, near, folder, chosen, links],
   );
   const isTooMuch = shown.length > MOST_TABLES;
-  const fields = useFields(shown, {
+  const fields = useFields(shown, draft, {
     isAsked: depth !== 'names' && !isTooMuch,
     isSmall: collections.length <= MOST_TABLES,
   });
-  const { data: links } = relations;
+  const marks = useMemo(() => marksOver(draft, drafted?.marks, standing), [draft, drafted, standing]);
   const graph = useMemo(
     () =>
       fields.fields && links && !isTooMuch
@@ -97,16 +109,96 @@ export function tablesFor(
   return tables.filter(({ collection }) => close.has(collection));
 }
 
-/** Reads the fields: all at once for a small schema, and otherwise those of shown collections. */
-function useFields(shown: readonly ListedCollection[], { isAsked, isSmall }: { isAsked: boolean; isSmall: boolean }) {
+/** Reads the fields: all at once for a small schema, and otherwise those of shown collections. Applies the draft. */
+function useFields(
+  shown: readonly ListedCollection[],
+  draft: Draft,
+  { isAsked, isSmall }: { isAsked: boolean; isSmall: boolean },
+) {
   const all = useQuery({ ...allFieldsQuery(), enabled: isAsked && isSmall });
+  const names = isAsked && !isSmall ? shown.flatMap(({ collection }) => headName(draft, collection) ?? []) : [];
   const each = useQueries({
-    queries: isAsked && !isSmall ? shown.map(({ collection }) => fieldsQuery(collection)) : [],
+    queries: names.map((name) => fieldsQuery(name)),
     combine: (results) => ({
       error: results.find(({ error }) => error !== null)?.error ?? null,
       data: results.every(({ data }) => data !== undefined) ? results.flatMap(({ data }) => data ?? []) : undefined,
     }),
   });
-  const fields: readonly ShownField[] | undefined = isSmall ? all.data : each.data;
+  const read: readonly ShownField[] | undefined = isSmall ? all.data : each.data;
+  const fields = useMemo(() => read && draftedFields(draft, read), [draft, read]);
   return { fields: isAsked ? fields : NONE, error: all.error ?? each.error, refetch: all.refetch };
+}
+
+/* Applies the draft. */
+
+/** A rename is shown as a change. */
+const kindOf = (mark: DraftMark | 'restored'): ChangeKind =>
+  mark === 'renamed' ? 'changed' : mark === 'restored' ? 'made' : mark;
+
+interface DraftedRelations {
+  relations: readonly ShownRelation[];
+  marks: ReadonlyMap<string, Mark>;
+}
+
+/** Returns the relations of the draft, including removed ones. */
+function draftedRelations(draft: Draft, head: readonly RelationDocument[]): DraftedRelations {
+  if (isEmpty(draft)) return { relations: head, marks: new Map() };
+  const all = withDraftMarks(draft, 'relations', head.map(relationOf));
+  const marks = new Map<string, Mark>();
+  const relations = all.map(({ document, mark }) => {
+    const shown = shownRelation(document);
+    if (mark !== undefined) marks.set(fieldKey(shown), kindOf(mark));
+    return shown;
+  });
+  return { relations, marks };
+}
+
+const shownRelation = (relation: NewRelation): ShownRelation => ({
+  collection: relation.many_collection,
+  field: relation.many_field,
+  related_collection: relation.one_collection,
+  meta: relation as unknown as ShownRelation['meta'],
+  schema: relation.schema as ShownRelation['schema'],
+});
+
+/** Returns the fields of the draft, including removed ones. */
+function draftedFields(draft: Draft, head: readonly ShownField[]): readonly ShownField[] {
+  if (isEmpty(draft)) return head;
+  // The fields of a replaced collection belong to no shown table.
+  const there = head.filter(({ collection }) => draft.collections.get(collection)?.recreated !== true);
+  // A list without metadata lacks the member that a renaming reads.
+  const documents = there.map(
+    (field) => ({ ...field, meta: (field.meta as Field['meta'] | undefined) ?? {} }) as unknown as Field,
+  );
+  return withDraftMarks(draft, 'fields', documents).map(({ document }) => document as unknown as ShownField);
+}
+
+/** Returns the marks of collections and fields. A collection with changed fields is marked as changed. */
+export function draftMarks(draft: Draft): Pick<DrawnMarks, 'collections' | 'fields'> {
+  const collections = new Map<string, Mark>();
+  const fields = new Map<string, Mark>();
+  for (const { part, collection, field, mark } of changesIn(draft)) {
+    const whole = collections.get(collection);
+    if (part === 'collections') collections.set(collection, kindOf(mark));
+    else if (part === 'fields' && field !== null && whole !== 'made' && whole !== 'removed') {
+      fields.set(fieldKey({ collection, field }), kindOf(mark));
+      collections.set(collection, 'changed');
+    }
+  }
+  return { collections, fields };
+}
+
+/** Returns the marks of the draft with `standing` over them. Undefined if there are none. */
+function marksOver(
+  draft: Draft,
+  relations: DraftedRelations['marks'] = new Map(),
+  standing: DrawnMarks | undefined,
+): DrawnMarks | undefined {
+  if (isEmpty(draft)) return standing;
+  const { collections, fields } = draftMarks(draft);
+  return {
+    collections: new Map([...collections, ...(standing?.collections ?? [])]),
+    fields: new Map([...fields, ...(standing?.fields ?? [])]),
+    relations,
+  };
 }
