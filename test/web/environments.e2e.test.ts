@@ -67,8 +67,17 @@ describe('the environments page of the admin app', () => {
     await page.goto(app.service.url + '/app' + path);
     await page.getByRole('button', { name: 'Test connection to staging' }).click();
     await card(page, 'staging').getByText('1 change ahead, 0 behind').waitFor();
-    const promote = page.getByRole('link', { name: 'Promote to staging' });
-    expect(await promote.getAttribute('href')).to.equal(`${there.url}/app${path}`);
+    const promote = page.getByRole('link', { name: 'Open this comparison on staging' });
+    const link = (from: string) => `${path}?from=${encodeURIComponent(from)}`;
+    expect(await promote.getAttribute('href')).to.equal(`${there.url}/app${link(app.service.url)}`);
+    // This instance opens such a link like the other one.
+    await page.goto(`/app${link(there.url)}`);
+    await page.getByRole('heading', { name: 'Changes from staging' }).waitFor();
+    await page.goto(`/app${link('https://unknown.example')}`);
+    await page.getByText('This service does not know https://unknown.example.').waitFor();
+    await page.getByRole('button', { name: 'Connect environment' }).click();
+    expect(await dialog.getByLabel('Address').inputValue()).to.equal('https://unknown.example');
+    await page.goto(`/app${path}`);
 
     await remote.ok('PATCH', '/collections/books', { meta: { note: 'theirs' } });
     await page.getByRole('button', { name: 'Test connection to staging' }).click();

@@ -43,6 +43,14 @@ const readAccountsSearch = (search: Record<string, unknown>): AccountsSearch => 
   ...(search['new'] === true && { new: true }),
 });
 
+interface EnvironmentsSearch {
+  /** The address of another instance whose changes the user wants to review here. */
+  from?: string;
+}
+
+const readEnvironmentsSearch = ({ from }: Record<string, unknown>): EnvironmentsSearch =>
+  typeof from === 'string' && /^https?:\/\//.test(from) ? { from } : {};
+
 interface ReferenceSearch {
   /** The id of the open operation. Unknown ids open none. */
   op?: string;
@@ -185,6 +193,7 @@ const webhooks = createRoute({
 const environments = createRoute({
   getParentRoute: () => operations,
   path: '/environments',
+  validateSearch: readEnvironmentsSearch,
   component: lazyRouteComponent(() => import('../pages/operations/environments-tab.js'), 'EnvironmentsTab'),
 });
 

@@ -1,7 +1,7 @@
 /* Lists environments, which are other instances of the service, and compares their schemas with this one. */
-import { Button, Group, Text, Modal, NumberInput, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Text, Modal, NumberInput, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import addIcon from 'icon:add';
 import { useState, type FormEvent } from 'react';
 import {
@@ -16,6 +16,7 @@ import { ServiceError } from '../../service/send.js';
 import type { Environment, EnvironmentComparison } from '../../service/types.js';
 import { SteadyButton, ConfirmButton } from '../../shared/buttons.js';
 import { Glyph } from '../../shared/glyph.js';
+import { visibleName } from '../../shared/name.js';
 import { useTitle } from '../../shared/page.js';
 import { ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
 import { Time } from '../../shared/time.js';
@@ -25,13 +26,26 @@ import { messages } from './settings-messages.js';
 
 const { common, environments: texts } = messages;
 
-/** Lists environments, and refetches their comparisons every few seconds. */
+const route = getRouteApi('/operations/environments');
+
+/**
+ * Lists environments, and refetches their comparisons every few seconds. If another instance has linked here, opens the
+ * review of its changes instead.
+ */
 export function EnvironmentsTab() {
   useTitle(frame.titleOf(frame.tabs.environments));
   const environments = useQuery(environmentsQuery());
   const [open, setOpen] = useState<Environment | 'new' | null>(null);
+  const { from } = route.useSearch();
+  const source = environments.data?.find(({ url }) => isSameOrigin(url, from));
+  if (source !== undefined) return <Navigate to="/review" search={{ environment: source.id }} replace />;
   return (
     <>
+      {from !== undefined && environments.data !== undefined && (
+        <Alert variant="light" mb="md">
+          {texts.notConnected(visibleName(from))}
+        </Alert>
+      )}
       <Group justify="space-between" align="flex-start" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
           {texts.about}
@@ -53,10 +67,19 @@ export function EnvironmentsTab() {
           )
         }
       </QueryResult>
-      {open !== null && <EnvironmentDialog environment={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
+      {open !== null && (
+        <EnvironmentDialog environment={open === 'new' ? null : open} url={from} onClose={() => setOpen(null)} />
+      )}
     </>
   );
 }
+
+const isSameOrigin = (url: string, from: string | undefined): boolean =>
+  from !== undefined && URL.canParse(from) && new URL(url).origin === new URL(from).origin;
+
+/** Returns the address of the page of another instance that opens the review of the changes of this instance. */
+const comparisonAddress = (url: string): string =>
+  `${url}/app/operations/environments?${new URLSearchParams({ from: location.origin }).toString()}`;
 
 const Empty = () => (
   <div className={classes.empty}>
@@ -103,14 +126,13 @@ function EnvironmentCard({ environment, onEdit }: { environment: Environment; on
           {comparison?.error === null && comparison.ahead !== 0 && (
             <Button
               component="a"
-              href={`${url}/app/operations/environments`}
+              href={comparisonAddress(url)}
               target="_blank"
               rel="noreferrer"
               variant="default"
               size="xs"
-              aria-label={texts.promoteTo(name)}
             >
-              {texts.promote}
+              {texts.openThere(name)}
             </Button>
           )}
           <SteadyButton
@@ -178,11 +200,13 @@ function CommonSchema({ environment }: { environment: Environment }) {
 interface DialogProps {
   /** Null for a new environment. */
   environment: Environment | null;
+  /** The address that the form of a new environment proposes. */
+  url?: string | undefined;
   onClose: () => void;
 }
 
 /** The form of an environment. It closes when the service accepts the change. The stored token is never shown. */
-function EnvironmentDialog({ environment, onClose }: DialogProps) {
+function EnvironmentDialog({ environment, url, onClose }: DialogProps) {
   return (
     <Modal
       opened
@@ -190,7 +214,7 @@ function EnvironmentDialog({ environment, onClose }: DialogProps) {
       title={environment?.name ?? texts.new}
       closeButtonProps={{ 'aria-label': frame.close }}
     >
-      <EnvironmentForm environment={environment} onClose={onClose} />
+      <EnvironmentForm environment={environment} url={url} onClose={onClose} />
     </Modal>
   );
 }
@@ -200,9 +224,9 @@ type Typed = EnvironmentSettings & { base: number | null };
 
 const MEMBERS: readonly (keyof Typed)[] = ['name', 'url', 'token', 'base'];
 
-const typedOf = (environment: Environment | null): Typed => ({
+const typedOf = (environment: Environment | null, url = ''): Typed => ({
   name: environment?.name ?? '',
-  url: environment?.url ?? '',
+  url: environment?.url ?? url,
   token: '',
   base: environment?.base?.log === 'own' ? environment.base.position : null,
 });
@@ -217,8 +241,8 @@ function save(environment: Environment | null, { base, token, ...settings }: Typ
   return updateEnvironment(environment.id, changes);
 }
 
-function EnvironmentForm({ environment, onClose }: DialogProps) {
-  const [typed, setTyped] = useState(() => typedOf(environment));
+function EnvironmentForm({ environment, url, onClose }: DialogProps) {
+  const [typed, setTyped] = useState(() => typedOf(environment, url));
   const client = useQueryClient();
   const saving = useMutation({
     mutationFn: () => save(environment, typed),
