@@ -52,6 +52,7 @@ describe('the objects page of the admin app', () => {
     await syntax.locator('.hljs-keyword').getByText('SELECT', { exact: true }).waitFor();
     await shown.getByRole('heading', { name: 'Dependent objects' }).waitFor();
     await shown.getByText('public.by_hand').waitFor();
+    await expectCount(shown.getByRole('link', { name: 'public.by_hand' }), 0);
     await shown.getByRole('heading', { name: 'History' }).waitFor();
     const events = shown
       .getByRole('listitem')
@@ -92,16 +93,31 @@ describe('the objects page of the admin app', () => {
     await edit.getByRole('button', { name: 'Save' }).click();
     await shown.getByText('The start page').first().waitFor();
 
+    await shown.getByRole('button', { name: 'Rename' }).click();
+    const renaming = page.getByRole('form', { name: 'Rename short' });
+    await renaming.getByLabel('New name').fill('titles');
+    await renaming.getByRole('button', { name: 'Rename' }).click();
+    await renaming.locator('[aria-invalid=true]').waitFor();
+    await expectAccessible(page);
+    await renaming.getByLabel('New name').fill('brief');
+    await renaming.getByRole('button', { name: 'Rename' }).click();
+    const brief = page.getByRole('region', { name: 'brief' });
+    await brief.getByText('SELECT title FROM titles').waitFor();
+
     // Another view uses titles.
     await page.getByRole('link', { name: 'titles' }).click();
     const titles = page.getByRole('region', { name: 'titles' });
     await titles.getByRole('button', { name: 'Delete' }).click();
     await titles.getByRole('button', { name: 'Yes, delete titles' }).click();
     await titles.getByRole('alert').waitFor();
-    await page.getByRole('link', { name: 'short' }).click();
-    await shown.getByRole('button', { name: 'Delete' }).click();
-    await shown.getByRole('button', { name: 'Yes, delete short' }).click();
+    await titles.getByRole('link', { name: 'public.brief' }).click();
+    await brief.getByRole('button', { name: 'Delete' }).click();
+    await brief.getByRole('button', { name: 'Yes, delete brief' }).click();
     await page.getByText('Choose an object to see its definition.').waitFor();
-    await expectCount(page.getByRole('link', { name: 'short' }), 0);
+    await expectCount(page.getByRole('link', { name: 'brief' }), 0);
+    await page.goto('/app/collections/articles?tab=table');
+    await page.getByRole('link', { name: 'public.titles' }).waitFor();
+    await page.getByRole('link', { name: 'audit', exact: true }).click();
+    await page.getByRole('region', { name: 'audit on articles' }).waitFor();
   });
 });

@@ -1,7 +1,8 @@
 /** The enums and domains that columns have as their type, and the input of the values of an enum. */
-import { Text } from '@mantine/core';
+import { Switch, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
 import { useController } from 'react-hook-form';
 import type { Need, TableExtras } from '../../schema/model/extras.js';
 import type { Field } from '../../schema/model/model.js';
@@ -112,7 +113,7 @@ export function labelsIn(definition: string): string[] | null {
 }
 
 /** Returns the definition of an enum with other values. */
-export const withLabels = (definition: string, labels: readonly string[]): string =>
+const withLabels = (definition: string, labels: readonly string[]): string =>
   definition.replace(ENUM, (_, start: string, _labels: string, end: string) => {
     const list = labels.map((label) => `'${label.replaceAll("'", "''")}'`).join(', ');
     return start + list + end;
@@ -129,7 +130,7 @@ function useCollectionsWithTypes(isAsked: boolean): string[] | undefined {
 }
 
 /** True if a column has the type. Undefined while it is loading. */
-export function useIsTypeUsed(name: string): boolean | undefined {
+function useIsTypeUsed(name: string): boolean | undefined {
   const collections = useCollectionsWithTypes(true);
   const fields = useQueries({ queries: (collections ?? []).map(fieldsQuery) });
   if (collections === undefined || fields.some(({ data }) => data === undefined)) return undefined;
@@ -215,7 +216,7 @@ interface EnumInputProps {
   canMove?: boolean;
 }
 
-export function EnumInput(props: EnumInputProps) {
+function EnumInput(props: EnumInputProps) {
   const { values, onChange, description, error, canAdd = true, canRename = false, canMove = false } = props;
   return (
     <RowsInput<EnumValue>
@@ -268,6 +269,78 @@ export function EnumPart({ type }: { type: ColumnType }) {
       onChange={field.onChange}
       description={words.inDraft + shared}
       error={fieldState.error?.message}
+    />
+  );
+}
+
+/* The definition of an enum that is an object of its own. */
+
+interface EnumProps {
+  name: string;
+  definition: string;
+  /** The values in the database. */
+  labels: readonly string[];
+  error: string | undefined;
+  /** The input of the whole definition. */
+  sql: ReactNode;
+  texts: Record<'asSql' | 'usedType' | 'unusedType', string>;
+  onChange: (definition: string) => void;
+}
+
+/** Edits the values of an enum. Another mode discards the changes of the former one. */
+export function EnumDefinition({ name, definition, labels, error, sql, texts, onChange }: EnumProps) {
+  const [isSql, setSql] = useState(false);
+  return (
+    <>
+      <Switch
+        label={texts.asSql}
+        checked={isSql}
+        onChange={(event) => {
+          setSql(event.currentTarget.checked);
+          onChange(definition);
+        }}
+      />
+      {isSql ? (
+        sql
+      ) : (
+        <Values
+          name={name}
+          texts={texts}
+          labels={labels}
+          error={error}
+          onChange={(next) => onChange(withLabels(definition, next))}
+        />
+      )}
+    </>
+  );
+}
+
+interface ValuesProps extends Pick<EnumProps, 'name' | 'labels' | 'error' | 'texts'> {
+  onChange: (labels: string[]) => void;
+}
+
+/**
+ * The values of an enum. If columns use it, PostgreSQL can only add or rename values, and the service can do only one of
+ * both in a change.
+ */
+function Values({ name, labels, error, texts, onChange }: ValuesProps) {
+  const [values, setValues] = useState(() => enumValues({ labels, headLabels: labels }));
+  const isUsed = useIsTypeUsed(name) !== false;
+  const isRenaming = values.some(({ label, was }) => was !== null && was !== label);
+  const isAdding = values.some(({ was }) => was === null);
+  const change = (next: EnumValue[]) => {
+    setValues(next);
+    onChange(next.map(({ label }) => label));
+  };
+  return (
+    <EnumInput
+      values={values}
+      onChange={change}
+      description={isUsed ? texts.usedType : texts.unusedType}
+      error={error}
+      canAdd={!isUsed || !isRenaming}
+      canRename={!isUsed || !isAdding}
+      canMove={!isUsed}
     />
   );
 }

@@ -162,6 +162,12 @@ export async function saveObject({ object, kind, input, reason }: SavedObject): 
   return saved.data;
 }
 
+/** @throws ServiceError at `to` */
+export async function renameObject({ kind, id }: ObjectName, to: string, reason: string): Promise<ObjectName> {
+  const renamed = await request('renameObject', { params: { kind, id }, body: { to }, headers: reasonHeader(reason) });
+  return renamed.data;
+}
+
 /** @throws ServiceError if other objects use it */
 export const deleteObject = (object: ObjectName, reason: string) =>
   request('deleteObject', { params: object, headers: reasonHeader(reason) });

@@ -31,7 +31,7 @@ import { EditorForm } from '../../editing/editor-frame.js';
 import { nameFault } from '../../editing/field-form.js';
 import { RowsInput } from '../../editing/inputs.js';
 import { MemberInput, useChoices } from '../../editing/member-input.js';
-import { FOLDER_SECTIONS, memberAt } from '../../editing/members.js';
+import { FOLDER_SECTIONS, memberAt, typeOptions } from '../../editing/members.js';
 import { NameInput } from '../../editing/relation-parts.js';
 import { type KeyKind, primaryKey } from '../../editing/relations.js';
 
@@ -174,7 +174,7 @@ interface FieldRow {
 
 const NO_FIELD: FieldRow = { name: '', type: 'string' };
 
-const TYPES = FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE && type !== ALIAS_TYPE);
+const TYPE_OPTIONS = typeOptions(FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE && type !== ALIAS_TYPE));
 
 interface Values {
   collection: string;
@@ -332,7 +332,7 @@ function FieldsPart() {
             aria-label={messages.create.fieldType(index + 1)}
             flex={2}
             miw={0}
-            data={TYPES}
+            data={TYPE_OPTIONS}
             value={row.type}
             onChange={(event) => changeRow({ ...row, type: event.currentTarget.value })}
           />

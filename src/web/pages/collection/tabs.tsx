@@ -283,7 +283,7 @@ function TableDependents({ collection, dependents }: DependentsProps) {
           {messages.table.noDependents}
         </Text>
       )}
-      <Dependents of={dependents}>
+      <Dependents of={dependents} collection={collection}>
         {from.map(({ collection: many, field }) => (
           <Dependent key={`${many}.${field}`} kind={messages.table.relation}>
             <Link to="/collections/$name" params={{ name: many }} search={{ field }}>

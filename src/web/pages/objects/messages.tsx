@@ -10,6 +10,21 @@ function pluralOf(kind: ObjectKind): string {
   return plural ?? `${label}s`;
 }
 
+/** Definitions in SQL, which no language changes. */
+export const EXAMPLES: Partial<Record<ObjectKind, string>> = {
+  view: 'CREATE VIEW recent AS SELECT id FROM articles',
+  function: "CREATE FUNCTION half(value integer) RETURNS integer LANGUAGE sql AS 'SELECT value / 2'",
+  aggregate: `CREATE AGGREGATE total(integer) (SFUNC = int4pl, STYPE = integer, INITCOND = '0')`,
+  policy: 'CREATE POLICY own ON articles USING (author = current_user)',
+  row_security: 'ALTER TABLE articles ENABLE ROW LEVEL SECURITY',
+  statistics: 'CREATE STATISTICS regions ON country, city FROM articles',
+  rule: 'CREATE RULE keep AS ON DELETE TO articles DO INSTEAD NOTHING',
+  privileges: 'GRANT SELECT, UPDATE (title) ON articles TO editors',
+  table_options: 'ALTER TABLE articles SET (fillfactor = 80)',
+  sequence: 'CREATE SEQUENCE invoice_numbers START WITH 1000',
+  type: "CREATE TYPE mood AS ENUM ('happy', 'sad')",
+};
+
 const GERMAN_KINDS: Readonly<Record<ObjectKind, readonly [one: string, many: string]>> = {
   view: ['View', 'Views'],
   materialized_view: ['Materialisierte View', 'Materialisierte Views'],
@@ -57,6 +72,8 @@ export const messages = inLanguage(
     details: {
       editing: (id: string) => named`Edit ${id}`,
       edit: 'Edit',
+      rename: 'Rename',
+      renaming: (id: string) => named`Rename ${id}`,
       copy: 'Copy definition',
       definitionOf: (id: string) => named`Definition of ${id}`,
       dependents: 'Dependent objects',
@@ -73,6 +90,8 @@ export const messages = inLanguage(
       save: 'Save',
       cancel: 'Cancel',
       kind: 'Kind',
+      newName: 'New name',
+      newNameHelp: 'Without the schema, the argument types and the table',
       definition: 'Definition',
       statement: 'One statement in SQL, which creates the object',
       privileges:
@@ -112,6 +131,8 @@ export const messages = inLanguage(
     details: {
       editing: (id) => named`${id} bearbeiten`,
       edit: 'Bearbeiten',
+      rename: 'Umbenennen',
+      renaming: (id) => named`${id} umbenennen`,
       copy: 'Definition kopieren',
       definitionOf: (id) => named`Definition von ${id}`,
       dependents: 'Abhängige Objekte',
@@ -128,6 +149,8 @@ export const messages = inLanguage(
       save: 'Speichern',
       cancel: 'Abbrechen',
       kind: 'Art',
+      newName: 'Neuer Name',
+      newNameHelp: 'Ohne Schema, Argumenttypen und Tabelle',
       definition: 'Definition',
       statement: 'Eine SQL-Anweisung, die das Objekt anlegt',
       privileges:

@@ -1,9 +1,16 @@
 /** Shows views, functions and other objects with their definitions. Admins create, edit and delete them here. */
-import { Button, Group, NativeSelect, Stack, Switch, Text, TextInput, Textarea, Title } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text, TextInput, Textarea, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { KINDS, OBJECT_KINDS, type ObjectKind, type SchemaObject } from '../../../schema/model/objects.js';
+import { objectNameParts } from '../../../schema/model/object-ids.js';
+import {
+  KINDS,
+  OBJECT_KINDS,
+  type ObjectKind,
+  type SchemaObject,
+  isNamedLikeTable,
+} from '../../../schema/model/objects.js';
 import { grantTexts } from '../../../schema/model/privileges.js';
 import {
   deleteObject,
@@ -11,18 +18,12 @@ import {
   type ObjectInput,
   type ObjectName,
   objectsQuery,
+  renameObject,
   saveObject,
   SCHEMA,
   infoQuery,
 } from '../../service/queries.js';
-import {
-  EnumInput,
-  type EnumValue,
-  enumValues,
-  labelsIn,
-  useIsTypeUsed,
-  withLabels,
-} from '../../editing/column-types.js';
+import { EnumDefinition, labelsIn } from '../../editing/column-types.js';
 import { objectEventsQuery } from '../../service/history-queries.js';
 import { ServiceError } from '../../service/send.js';
 import { useMay } from '../../service/session.js';
@@ -35,7 +36,7 @@ import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/proble
 import { quotedName, visibleSql } from '../../shared/text.js';
 import classes from './page.module.css';
 import { Name, named } from '../../shared/name.js';
-import { messages } from './messages.js';
+import { EXAMPLES, messages } from './messages.js';
 
 const route = getRouteApi('/objects');
 
@@ -139,42 +140,27 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
 }
 
 function ObjectDetails({ object }: { object: SchemaObject }) {
-  const [isEditing, setEditing] = useState(false);
+  const [form, setForm] = useState<'edit' | 'rename' | null>(null);
   const mayChange = useMay('administer');
   const mayReadHistory = useMay('readHistory');
-  const { kind, id, comment, indexes = [], enabled } = object;
+  const { kind, id, comment, indexes = [] } = object;
   const definition = sqlOf(object);
-  if (isEditing)
+  const close = () => setForm(null);
+  if (form === 'rename') return <RenameForm object={object} onClose={close} />;
+  if (form === 'edit')
     return (
       <ObjectForm
         kind={kind}
         object={object}
         title={messages.details.editing(id)}
         button={messages.form.save}
-        onClose={() => setEditing(false)}
+        onClose={close}
       />
     );
   return (
     <section className={classes.part} aria-label={named`${id}`}>
       <Stack>
-        <Group justify="space-between" align="flex-start">
-          <div>
-            <Title order={2} size="h4">
-              <Name of={id} />
-            </Title>
-            <Text size="sm" c="dimmed">
-              {[messages.kind(kind), ...(enabled === undefined ? [] : [messages.enabled[enabled]])].join(', ')}
-            </Text>
-          </div>
-          <Group gap="xs">
-            <CopyButton text={definition} label={messages.details.copy} />
-            {mayChange && (
-              <Button variant="default" onClick={() => setEditing(true)}>
-                {messages.details.edit}
-              </Button>
-            )}
-          </Group>
-        </Group>
+        <DetailsHeader object={object} onForm={setForm} />
         {comment !== null && <Text>{comment}</Text>}
         <SqlBlock sql={definition} label={messages.details.definitionOf(id)} />
         {indexes.map((index) => (
@@ -193,6 +179,105 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
         )}
       </Stack>
     </section>
+  );
+}
+
+function DetailsHeader({ object, onForm }: { object: SchemaObject; onForm: (form: 'edit' | 'rename') => void }) {
+  const mayChange = useMay('administer');
+  const { kind, id, enabled } = object;
+  return (
+    <Group justify="space-between" align="flex-start">
+      <div>
+        <Title order={2} size="h4">
+          <Name of={id} />
+        </Title>
+        <Text size="sm" c="dimmed">
+          {[messages.kind(kind), ...(enabled === undefined ? [] : [messages.enabled[enabled]])].join(', ')}
+        </Text>
+      </div>
+      <Group gap="xs">
+        <CopyButton text={sqlOf(object)} label={messages.details.copy} />
+        {mayChange && canRename(object) && (
+          <Button variant="default" onClick={() => onForm('rename')}>
+            {messages.details.rename}
+          </Button>
+        )}
+        {mayChange && (
+          <Button variant="default" onClick={() => onForm('edit')}>
+            {messages.details.edit}
+          </Button>
+        )}
+      </Group>
+    </Group>
+  );
+}
+
+/** Privileges have the name of a role, and row security and table options have the name of their table. */
+const canRename = ({ kind }: SchemaObject): boolean => kind !== 'privileges' && !isNamedLikeTable({ kind });
+
+function RenameForm({ object, onClose }: { object: SchemaObject; onClose: () => void }) {
+  const { id } = object;
+  const { name } = objectNameParts(object);
+  const [to, setTo] = useState(name);
+  const [reason, setReason] = useState('');
+  const lacksReason = useLacksReason(reason);
+  const save = useSaving(() => renameObject(object, to.trim(), reason), onClose);
+  const fault = save.error instanceof ServiceError ? save.error.at('to') : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <form className={classes.part} onSubmit={submit} aria-label={messages.details.renaming(id)}>
+      <Stack>
+        <TextInput
+          label={messages.form.newName}
+          description={messages.form.newNameHelp}
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          value={to}
+          error={fault}
+          onChange={(event) => setTo(event.currentTarget.value)}
+        />
+        <ReasonInput value={reason} onChange={setReason} />
+        {save.error !== null && fault === undefined && <ProblemAlert error={save.error} />}
+        <FormEnd
+          button={messages.details.rename}
+          isDisabled={to.trim() === '' || to.trim() === name || lacksReason}
+          isSaving={save.isPending}
+          onClose={onClose}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+interface FormEndProps {
+  button: string;
+  isDisabled: boolean;
+  isSaving: boolean;
+  onClose: (() => void) | undefined;
+}
+
+/** The buttons of a form. The service applies it immediately. */
+function FormEnd({ button, isDisabled, isSaving, onClose }: FormEndProps) {
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        {messages.form.atOnce}
+      </Text>
+      <Group justify="flex-end">
+        {onClose !== undefined && (
+          <Button variant="default" onClick={onClose}>
+            {messages.form.cancel}
+          </Button>
+        )}
+        <SteadyButton type="submit" disabled={isDisabled} loading={isSaving}>
+          {button}
+        </SteadyButton>
+      </Group>
+    </>
   );
 }
 
@@ -243,20 +328,6 @@ function Deletion({ object }: { object: ObjectName }) {
   );
 }
 
-const EXAMPLES: Partial<Record<ObjectKind, string>> = {
-  view: 'CREATE VIEW recent AS SELECT id FROM articles',
-  function: "CREATE FUNCTION half(value integer) RETURNS integer LANGUAGE sql AS 'SELECT value / 2'",
-  aggregate: `CREATE AGGREGATE total(integer) (SFUNC = int4pl, STYPE = integer, INITCOND = '0')`,
-  policy: 'CREATE POLICY own ON articles USING (author = current_user)',
-  row_security: 'ALTER TABLE articles ENABLE ROW LEVEL SECURITY',
-  statistics: 'CREATE STATISTICS regions ON country, city FROM articles',
-  rule: 'CREATE RULE keep AS ON DELETE TO articles DO INSTEAD NOTHING',
-  privileges: 'GRANT SELECT, UPDATE (title) ON articles TO editors',
-  table_options: 'ALTER TABLE articles SET (fillfactor = 80)',
-  sequence: 'CREATE SEQUENCE invoice_numbers START WITH 1000',
-  type: "CREATE TYPE mood AS ENUM ('happy', 'sad')",
-};
-
 function NewObject() {
   const [kind, setKind] = useState<ObjectKind>('view');
   return (
@@ -286,10 +357,10 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
   const [input, setInput] = useState(inputOf(object));
   const [reason, setReason] = useState('');
   const lacksReason = useLacksReason(reason);
-  const save = useSaving(onClose);
+  const save = useSaving(() => saveObject({ object, kind, input, reason }), onClose);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate({ object, kind, input, reason });
+    save.mutate();
   };
   return (
     <form className={classes.part} onSubmit={submit} aria-label={title}>
@@ -297,19 +368,12 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
         {children}
         <ObjectInputs kind={kind} object={object} input={input} error={save.error} onChange={setInput} />
         <ReasonInput value={reason} onChange={setReason} />
-        <Text size="sm" c="dimmed">
-          {messages.form.atOnce}
-        </Text>
-        <Group justify="flex-end">
-          {onClose !== undefined && (
-            <Button variant="default" onClick={onClose}>
-              {messages.form.cancel}
-            </Button>
-          )}
-          <SteadyButton type="submit" disabled={input.definition.trim() === '' || lacksReason} loading={save.isPending}>
-            {button}
-          </SteadyButton>
-        </Group>
+        <FormEnd
+          button={button}
+          isDisabled={input.definition.trim() === '' || lacksReason}
+          isSaving={save.isPending}
+          onClose={onClose}
+        />
       </Stack>
     </form>
   );
@@ -325,11 +389,11 @@ const inputOf = (object: SchemaObject | null): ObjectInput => ({
 });
 
 /** Shows the object after it was saved. */
-function useSaving(onSaved?: () => void) {
+function useSaving(save: () => Promise<ObjectName>, onSaved?: () => void) {
   const navigate = useNavigate();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: saveObject,
+    mutationFn: save,
     onSuccess: async ({ kind, id }) => {
       await client.invalidateQueries({ queryKey: [SCHEMA] });
       await navigate({ to: '/objects', search: { kind, id } });
@@ -368,7 +432,15 @@ function ObjectInputs({ kind, object, input, error, onChange }: InputsProps) {
   return (
     <>
       {object !== null && labels !== null ? (
-        <EnumDefinition object={object} labels={labels} error={at('definition')} sql={sql} onChange={change} />
+        <EnumDefinition
+          name={object.id}
+          definition={sqlOf(object)}
+          labels={labels}
+          error={at('definition')}
+          sql={sql}
+          texts={messages.form}
+          onChange={change}
+        />
       ) : (
         sql
       )}
@@ -388,72 +460,3 @@ function ObjectInputs({ kind, object, input, error, onChange }: InputsProps) {
 /** Returns the values of an enum. Null for other objects. */
 const enumLabelsOf = (object: SchemaObject | null): string[] | null =>
   object?.kind === 'type' ? labelsIn(sqlOf(object)) : null;
-
-interface EnumProps {
-  object: SchemaObject;
-  /** The values in the database. */
-  labels: readonly string[];
-  error: string | undefined;
-  /** The input of the whole definition. */
-  sql: ReactNode;
-  onChange: (definition: string) => void;
-}
-
-/** Edits the values of an enum. Another mode discards the changes of the former one. */
-function EnumDefinition({ object, labels, error, sql, onChange }: EnumProps) {
-  const [isSql, setSql] = useState(false);
-  const definition = sqlOf(object);
-  return (
-    <>
-      <Switch
-        label={messages.form.asSql}
-        checked={isSql}
-        onChange={(event) => {
-          setSql(event.currentTarget.checked);
-          onChange(definition);
-        }}
-      />
-      {isSql ? (
-        sql
-      ) : (
-        <Values
-          name={object.id}
-          labels={labels}
-          error={error}
-          onChange={(next) => onChange(withLabels(definition, next))}
-        />
-      )}
-    </>
-  );
-}
-
-interface ValuesProps extends Pick<EnumProps, 'labels' | 'error'> {
-  name: string;
-  onChange: (labels: string[]) => void;
-}
-
-/**
- * The values of an enum. If columns use it, PostgreSQL can only add or rename values, and the service can do only one of
- * both in a change.
- */
-function Values({ name, labels, error, onChange }: ValuesProps) {
-  const [values, setValues] = useState(() => enumValues({ labels, headLabels: labels }));
-  const isUsed = useIsTypeUsed(name) !== false;
-  const isRenaming = values.some(({ label, was }) => was !== null && was !== label);
-  const isAdding = values.some(({ was }) => was === null);
-  const change = (next: EnumValue[]) => {
-    setValues(next);
-    onChange(next.map(({ label }) => label));
-  };
-  return (
-    <EnumInput
-      values={values}
-      onChange={change}
-      description={isUsed ? messages.form.usedType : messages.form.unusedType}
-      error={error}
-      canAdd={!isUsed || !isRenaming}
-      canRename={!isUsed || !isAdding}
-      canMove={!isUsed}
-    />
-  );
-}
