@@ -100,7 +100,7 @@ export const messages = inLanguage(
       approvalsRequired: (approvals: number, needed: number) =>
         `The policy requires ${counted(needed, 'approval')} for this request. It has ${approvals}.`,
       noApprovalRequired: (approvals: number) =>
-        `The policy requires no approval for this request. It has ${approvals}.`,
+        `The policy requires no approval for this request.${approvals === 0 ? '' : ` It has ${approvals}.`}`,
       authors: (count: number, names: string) => `${count === 1 ? 'Author' : 'Authors'}: ${names}.`,
       authorsDoNotCount: 'Approvals by authors do not count.',
       rejected: 'rejected',
@@ -271,7 +271,7 @@ export const messages = inLanguage(
       approvalsRequired: (approvals, needed) =>
         `Die Richtlinie verlangt für diesen Antrag ${counted(needed, 'Genehmigung', 'Genehmigungen')}. Er hat ${approvals}.`,
       noApprovalRequired: (approvals) =>
-        `Die Richtlinie verlangt für diesen Antrag keine Genehmigung. Er hat ${approvals}.`,
+        `Die Richtlinie verlangt für diesen Antrag keine Genehmigung.${approvals === 0 ? '' : ` Er hat ${approvals}.`}`,
       authors: (_count, names) => `Gestellt von ${names}.`,
       authorsDoNotCount: 'Genehmigungen der Antragsteller zählen nicht.',
       rejected: 'abgelehnt',

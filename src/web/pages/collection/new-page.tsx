@@ -252,7 +252,7 @@ function NewCollectionForm({ isFolder, group, taken, onDone, onCancel }: Props) 
         {...form.register('collection')}
       />
       {!isFolder && <KeyPart />}
-      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} style={{ alignItems: 'end' }}>
         <MemberInput member={memberAt('meta.icon', INPUTS)} choices={choices} />
         <MemberInput member={memberAt('meta.group', INPUTS)} choices={choices} />
       </SimpleGrid>

@@ -240,7 +240,7 @@ export function PointInput({ label, value, error, onChange }: Props) {
       <Autocomplete
         label={label}
         description={chosen === undefined ? messages.point.help : abbreviate(chosen.summary, 60)}
-        w={280}
+        w={{ base: '100%', xs: 420 }}
         spellCheck={false}
         clearable
         clearButtonProps={{ 'aria-label': messages.point.clear(label) }}
@@ -269,7 +269,7 @@ export function PointInput({ label, value, error, onChange }: Props) {
         type="datetime-local"
         label={messages.point.dateAndTime(label)}
         description={messages.point.schemaAtTime}
-        w={220}
+        w={{ base: '100%', xs: 220 }}
         value={time}
         onChange={(event) => onChange(pointAt(event.currentTarget.value) ?? '')}
       />

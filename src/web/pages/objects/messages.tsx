@@ -54,6 +54,7 @@ export const messages = inLanguage(
     ),
     create: 'New object',
     list: {
+      all: '← All objects',
       choose: 'Choose an object to see its definition.',
       missing: (id: string) => named`${id} does not exist.`,
       none: 'No objects yet. Create a view, a function, a trigger or another object.',
@@ -114,6 +115,7 @@ export const messages = inLanguage(
     ),
     create: 'Neues Objekt',
     list: {
+      all: '← Alle Objekte',
       choose: 'Wählen Sie ein Objekt, um seine Definition zu sehen.',
       missing: (id) => named`${id} existiert nicht.`,
       none: 'Noch keine Objekte. Erstellen Sie eine View, eine Funktion, einen Trigger oder ein anderes Objekt.',

@@ -48,7 +48,7 @@ export function ObjectsPage() {
   if (info.objects !== true)
     return (
       <Page>
-        <Title order={1} size="h2" mb="md">
+        <Title order={1} size="h3" mb="md">
           {messages.title}
         </Title>
         <Text>{messages.off(<code>{'OBJECTS=on'}</code>)}</Text>
@@ -57,7 +57,7 @@ export function ObjectsPage() {
   return (
     <Page wide>
       <Group justify="space-between" mb="md">
-        <Title order={1} size="h2">
+        <Title order={1} size="h3">
           {messages.title}
         </Title>
         {mayChange && (
@@ -79,7 +79,10 @@ function Objects() {
       {(all) => {
         const shown = all.find((each) => each.kind === kind && each.id === id);
         return (
-          <div className={classes.columns}>
+          <div className={classes.columns} data-open={isNew === true || id !== undefined || undefined}>
+            <Link to="/objects" className={classes.back}>
+              {messages.list.all}
+            </Link>
             <ObjectList objects={all} shown={shown} />
             {isNew === true ? (
               <NewObject />

@@ -46,7 +46,7 @@ export function EnvironmentsTab() {
           {texts.notConnected(visibleName(from))}
         </Alert>
       )}
-      <Group justify="space-between" align="flex-start" mb="md">
+      <Group justify="space-between" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
           {texts.about}
         </Text>

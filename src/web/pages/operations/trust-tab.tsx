@@ -52,7 +52,7 @@ function TrustRules({ read }: { read: ReadTrust }) {
   const [edited, setEdited] = useState<TrustRule | 'new' | null>(null);
   return (
     <>
-      <Group justify="space-between" align="flex-start" mb="md">
+      <Group justify="space-between" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
           {texts.about}
         </Text>

@@ -48,7 +48,7 @@ export function WebhooksTab() {
   const [open, setOpen] = useState<Webhook | 'new' | null>(null);
   return (
     <>
-      <Group justify="space-between" align="flex-start" mb="md">
+      <Group justify="space-between" mb="md">
         <Text size="sm" c="dimmed" className={classes.words}>
           {texts.about}
         </Text>
