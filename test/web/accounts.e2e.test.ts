@@ -73,8 +73,7 @@ describe('the accounts page of the admin app', () => {
     await guest.reload();
     await guest.getByRole('button', { name: 'Account menu of guest@example.com' }).waitFor();
     await signIn(app.client, { email: 'guest@example.com', password: 'seven small apples' });
-    await page.reload();
-    await line.waitFor();
+    // The page updates itself.
     await line.getByText('Invited').waitFor({ state: 'hidden' });
 
     const again = await app.visit({ as: null, path });

@@ -57,6 +57,10 @@ describe('the page of a collection in the admin app', () => {
       .waitFor();
     await page.getByRole('cell', { name: 'The beginning' }).first().waitFor();
     await expectCount(page.getByText(HOSTILE), 2);
+    await title.getByRole('button', { name: 'title', exact: true }).click();
+    const form = page.getByRole('dialog');
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await form.waitFor({ state: 'detached' });
     await title.getByRole('link').first().click();
     await page.getByRole('heading', { name: 'Timeline' }).waitFor();
     await page.getByText('schema.is_nullable').waitFor();

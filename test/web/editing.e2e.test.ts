@@ -68,6 +68,8 @@ describe('editing in the admin app', () => {
     await page.getByLabel('Name', { exact: true }).fill('events');
     await page.getByText('UUID', { exact: true }).click();
     await page.getByLabel('Status').check();
+    const types = page.getByLabel('Type of field 1').getByRole('option');
+    await types.filter({ hasText: 'text – text of any length' }).waitFor({ state: 'attached' });
     await page.getByLabel('Name of field 1').fill('seats');
     await page.getByLabel('Type of field 1').selectOption('integer');
     await page.getByLabel('Name of field 2').fill('id');
@@ -85,6 +87,12 @@ describe('editing in the admin app', () => {
     await page.getByRole('row', { name: /^price/ }).waitFor();
     await page.reload();
     await page.getByText('1 change in 1 collection').waitFor();
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('article', { name: 'field events.price' }).waitFor();
+    const fields = await page.getByRole('article', { name: /^field events\./ }).all();
+    const names = await Promise.all(fields.map((each) => each.getAttribute('aria-label')));
+    expect(names.map((name) => name?.split('.')[1])).to.deep.equal(['id', 'seats', 'status', 'price']);
+    await page.goBack();
     await apply(page);
     expect((await read('/collections/events')).meta).to.include({ archive_field: 'status', archive_value: 'archived' });
     expect((await read('/fields/events/price')).schema).to.include({ default_value: 1.5, numeric_precision: 10 });

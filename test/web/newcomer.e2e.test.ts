@@ -109,6 +109,8 @@ describe('a newcomer’s tasks', () => {
       .or(page.getByLabel('Table articles', { exact: true }))
       .first()
       .waitFor();
+    // The junction is hidden, and its relation is not.
+    await page.getByLabel('articles.tags is many to many with tags').waitFor({ state: 'attached' });
     await openArticles(page);
     await page.getByRole('tab', { name: 'Relations' }).click();
     await page.getByRole('tabpanel', { name: 'Relations' }).getByText('articles_tags').first().waitFor();

@@ -72,9 +72,11 @@ describe('the objects page of the admin app', () => {
 
   it('creates, edits and deletes an object with a reason, and shows errors at the definition', async () => {
     app.mayComplain(/status of 40[09]/);
-    const page = await app.visit({ path: '/objects' });
-    await page.getByRole('link', { name: 'New object' }).click();
+    const page = await app.visit();
+    await page.getByRole('button', { name: 'New collection or folder' }).click();
+    await page.getByRole('menuitem', { name: 'New view …' }).click();
     const form = page.getByRole('form', { name: 'New object' });
+    await form.getByText('The service applies this at once.').waitFor();
     await form.getByLabel('Definition').fill('SELECT 1');
     await form.getByRole('button', { name: 'Create object' }).click();
     await form.locator('[aria-invalid=true]').waitFor();

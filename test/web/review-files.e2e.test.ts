@@ -76,6 +76,10 @@ describe('snapshots in the admin app', () => {
     await page.getByRole('link', { name: 'Choose file' }).click();
     await choose(page, 'directus.yaml', DIRECTUS);
     await page.getByText('Directus 11.1.0 snapshot.').waitFor();
+    await page
+      .locator('code', { hasText: /^bigInteger$/ })
+      .first()
+      .waitFor();
     await card(page, 'collection posts').getByText('a table with 2 fields').waitFor();
     await page.getByText('SYSTEM_FIELDS_LEFT_OUT').waitFor();
     await page.getByRole('button', { name: 'Apply', exact: true, disabled: false }).waitFor();

@@ -110,11 +110,17 @@ describe('the review page of the admin app: reverting', () => {
     await page.getByRole('link', { name: 'Open the schema' }).click();
     await page.getByRole('tree').waitFor();
     await expectAccessible(page);
-    await page.getByRole('status', { name: 'Last change' }).getByRole('link', { name: 'Undo …' }).click();
+    const notice = page.getByRole('status', { name: 'Last change' });
+    await notice.getByRole('link', { name: 'Undo …' }).click();
     await card(page, 'collection articles').waitFor();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
     await page.getByRole('heading', { name: 'Applied' }).waitFor();
     expect((await meta('articles')).note).to.have.length(900_000);
+    await page.getByRole('link', { name: 'Open the schema' }).click();
+    await notice.waitFor();
+    // An undo would also revert this later change.
+    await send('/collections/tags', { meta: { note: 'later' } }, 'PATCH');
+    await notice.waitFor({ state: 'detached' });
   });
 
   it('asks for confirmation before data is lost', async () => {

@@ -53,7 +53,7 @@ describe('the schema page of the admin app', () => {
     await item(page, 'Einstellungen singleton').waitFor();
   });
 
-  it('is navigated with the arrow keys, and Enter selects', async () => {
+  it('is navigated with the arrow keys, Enter selects, and a double click opens', async () => {
     const page = await app.visit();
     await item(page, 'content').focus();
     await page.keyboard.press('ArrowRight');
@@ -67,6 +67,8 @@ describe('the schema page of the admin app', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     await item(page, 'articles').waitFor({ state: 'hidden' });
+    await item(page, 'content').dblclick();
+    await page.getByRole('heading', { name: 'content' }).waitFor();
   });
 
   it('draws tables and relations at three depths, and the neighbours of one', async () => {
