@@ -28,7 +28,7 @@ import { fillColumn } from './backfill.js';
 import { keepDefinitions } from './extras.js';
 import { primaryKeyColumns } from './create-table.js';
 import { changeIdentitySequence, fitIdentitySequence, typeIdentitySequence } from './identity-sequence.js';
-import { createNeeds, needsOfColumn, ownSequences } from './needs.js';
+import { createNeeds, managedTypeAsNeed, needsOfColumn, ownSequences } from './needs.js';
 import {
   addPrimaryKey,
   makeColumnUnique,
@@ -219,7 +219,10 @@ function typeAction(old: ColumnField, now: ColumnField): Sql {
 }
 
 function attributeCosts({ event, before, after }: Change, old: ColumnField, now: ColumnField): Partial<Costs> {
-  const needs = [before, after].flatMap(({ collections }) => needsOfNode(collections.get(event.collection)));
+  const needs = [before, after].flatMap((state) => [
+    ...needsOfNode(state.collections.get(event.collection)),
+    ...[old, now].flatMap((field) => managedTypeAsNeed(state, field.schema.data_type)),
+  ]);
   const costs = typeChangeCosts(old.schema, now.schema, needs);
   if (!setsNotNull(old, now)) return costs;
   return { ...costs, may_fail: true, ...(!costs.may_fail && { preparable: { kind: 'not null', column: now.field } }) };

@@ -1,5 +1,8 @@
 /* Plans the objects that must exist before a table, and the sequences that its columns own. */
-import { extrasOf, type CollectionNode } from '../../schema/model/state.js';
+import { extrasOf, type CollectionNode, type State } from '../../schema/model/state.js';
+import { splitQualifiedId } from '../../schema/model/object-ids.js';
+import { parseDefinition } from '../../schema/sql-text/object-definition.js';
+import { managedTypeOf } from '../../schema/sql-text/object-table.js';
 import { type Need, isIdentity, type Collation, type Domain } from '../../schema/model/extras.js';
 import { jsonEqual } from '../../kernel/json.js';
 import { needLabel, needsOfNode, ownerOf, schemaOfNeed } from '../../schema/model/order.js';
@@ -196,6 +199,18 @@ export function definitionOfNeed(need: Need): string | undefined {
   const name = ident(need.name);
   if (need.kind === 'enum') return sql`CREATE TYPE ${name} AS ENUM (${join(need.labels.map(literal), sql`, `)})`;
   return need.kind === 'domain' ? createDomain(name, need) : undefined;
+}
+
+/** Returns the managed enum or domain of a column in the form of a need. Empty for all other types. */
+export function managedTypeAsNeed(state: State, dataType: string): Need[] {
+  const object = managedTypeOf(state, dataType);
+  const parsed = parseDefinition(object?.definition ?? '');
+  if (object === undefined || typeof parsed === 'string' || parsed.type === null) return [];
+  const { type } = parsed;
+  const { schema, name } = splitQualifiedId(object.id);
+  const place = { name, ...(schema !== undefined && { schema }) };
+  if (type.form === 'enum') return [{ kind: 'enum', ...place, labels: [...type.labels] }];
+  return type.form === 'domain' ? [{ kind: 'domain', ...place, ...type.domain }] : [];
 }
 
 /* Changes a type or sequence in use to its new definition. */

@@ -224,7 +224,7 @@ export const isNeeded = (state: State, key: string): boolean => collectionsNeedi
 
 /**
  * PostgreSQL cannot drop a type while columns use it, so a type that must be created again, for example without a label,
- * must have no columns. The definitions of columns would keep the former name of a renamed type.
+ * must have no columns. The columns of a renamed type get its new name in the same change.
  */
 export function rejectUsedTypes(
   { before, after }: Record<'before' | 'after', State>,
@@ -251,7 +251,7 @@ export function rejectUsedTypes(
     ...[...deleted.keys()]
       .filter((key) => !isNeeded(after, key))
       .flatMap((key) => reject(key, after, 'cannot be deleted')),
-    ...[...renamed.keys()].flatMap((key) => reject(key, before, 'cannot be renamed')),
+    ...[...renamed.keys()].flatMap((key) => reject(key, after, 'cannot be renamed')),
     ...[...new Set([...defined.keys(), ...again])].flatMap((key) =>
       [...reject(key, before, CANNOT_CHANGE), ...reject(key, after, CANNOT_CHANGE)].slice(0, 1),
     ),

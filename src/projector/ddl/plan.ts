@@ -1,6 +1,7 @@
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { type LogEvent, type NewEvent, readRestored, isAdopted, isMetaOnly } from '../../schema/model/events.js';
-import { type RunningFold, startFolding } from '../../schema/fold/evolve.js';
+import { type RunningFold, fold, startFolding } from '../../schema/fold/evolve.js';
+import { withRenamedTypes, withTypeNames } from '../../schema/transition/objects.js';
 import {
   type State,
   hasColumn,
@@ -79,7 +80,9 @@ export function* planBatch(
   const needs = batchNeeds(state, replaying === undefined);
   const createdAt = new Map<string, number>();
   const changes: Change[] = [];
-  const folding = startFolding(state);
+  let folding = startFolding(state);
+  const named = withFinalTypeNames(state, events);
+  const planned = [...events];
   const hasTrash = replaying === undefined;
   let { position } = state;
   for (const [index, event] of events.entries()) {
@@ -88,12 +91,14 @@ export function* planBatch(
     // Creating a state for each event would copy all fields for each changed field.
     if (!changesSchema(event) || isAdopted(event) || keepsTable(event, folding)) {
       folding.add({ ...event, position });
+      folding = afterTypeRename(folding, event);
       continue;
     }
-    const before = folding.state();
+    const before = named(folding.state());
     folding.add({ ...event, position });
     recordCreated(createdAt, event, { index, hasTrash });
-    const after = folding.state();
+    const after = named(folding.state());
+    planned[index] = withoutTypeName(event, before, after);
     changes.push({ event, index, position, hasTrash, before, after, schema, owner, createdAt, needs });
   }
   const statements = yield* planChanges(changes, replaying?.awaited);
@@ -102,8 +107,38 @@ export function* planBatch(
   const shared = { position, hasTrash, before: state, after, schema, createdAt, needs };
   statements.push(...events.flatMap((event, index) => planAccepted({ ...shared, events, event, index })));
   if (!objects) return { statements: [...statements, ...planPurges(events)], after, problems: [] };
-  const { first, last, problems } = planObjects({ before: state, after, events, schema, owner, facts });
+  const { first, last, problems } = planObjects({ before: state, after, events: planned, schema, owner, facts });
   return { statements: [...first, ...statements, ...last, ...planPurges(events)], after, problems };
+}
+
+type TypeRename = Extract<LogEvent, { type: 'object.renamed' }>;
+
+const isTypeRename = (event: LogEvent): event is TypeRename => event.type === 'object.renamed' && isType(event.subject);
+
+/** Returns the fold with the new name of a type in all columns, as in the database. Later events repeat it. */
+const afterTypeRename = (folding: RunningFold, event: LogEvent): RunningFold =>
+  isTypeRename(event)
+    ? startFolding(withRenamedTypes(folding.state(), [{ former: event.subject.id, now: event.data.to }]))
+    : folding;
+
+/**
+ * Returns a function that gives columns the names that their types have after the batch. All types are created and
+ * renamed before the tables change.
+ */
+function withFinalTypeNames(state: State, events: readonly LogEvent[]): (state: State) => State {
+  if (!events.some(isTypeRename)) return (each) => each;
+  const positioned = events.map((event, index) => ({ ...event, position: state.position + index + 1 }));
+  const end = fold(positioned, state);
+  return (each) => withTypeNames(each, end);
+}
+
+/** Returns the event without the new name of the column's type, because PostgreSQL renames a type in all tables. */
+function withoutTypeName(event: NewEvent, before: State, after: State): LogEvent {
+  if (event.type !== 'field.updated') return event;
+  const [old, now] = [before, after].map((state) => getField(state, event.collection, event.field ?? ''));
+  if (!hasColumn(old) || !hasColumn(now) || typeChanges(old, now)) return event;
+  const patch = event.data.patch.filter(({ path }) => path !== '/schema/data_type');
+  return patch.length === event.data.patch.length ? event : { ...event, data: { ...event.data, patch } };
 }
 
 interface ReplayedTypes {

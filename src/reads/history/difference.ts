@@ -130,7 +130,7 @@ export async function findObstaclesBetween(from: State, to: State): Promise<Prob
   const touched = new Set(findDifferingNames(from, to));
   // A diff shows a field that was deleted and created again under the same name as both changes.
   const isRecreated: ProposedChange['isRecreated'] = (_, __, before, after) =>
-    before !== undefined && after !== undefined && isReplacedField(before, after);
+    before !== undefined && after !== undefined && isReplacedField(before, after, { from, to });
   return runYielding(changeProblems({ from, to, touched, isRecreated }));
 }
 

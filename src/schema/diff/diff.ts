@@ -216,13 +216,15 @@ function* addFields(
     yield;
     const old = former.get(field.field);
     const renamed = old === undefined ? [] : [renameEntry('field', old, field.field)];
-    const kept = diffField(field, after.fields.get(field.field), () => documentIn(states.base, before, field));
+    const kept = diffField(states, [field, after.fields.get(field.field)], () =>
+      documentIn(states.base, before, field),
+    );
     const diff = [...renamed, ...kept];
     if (diff.length > 0) diffs.push({ collection, field: field.field, diff });
   }
   for (const field of fieldsInOrder(after)) {
     yield;
-    if (isSameField(before?.fields.get(field.field), field)) continue;
+    if (isSameField(states, before?.fields.get(field.field), field)) continue;
     diffs.push({ collection, field: field.field, diff: [{ kind: 'N', rhs: documentIn(states.to, after, field) }] });
   }
 }
@@ -238,12 +240,19 @@ function removeFieldsInTheWay({ tables }: States, collection: string, names: Nam
   });
 }
 
-function diffField(field: Field, next: Field | undefined, document: () => FieldDocument): Entry<FieldDocument>[] {
+function diffField(
+  states: States,
+  [field, next]: [Field, Field | undefined],
+  document: () => FieldDocument,
+): Entry<FieldDocument>[] {
   if (next === field) return [];
-  return isSameField(next, field) ? entriesBetween(asJson(field), asJson(next)) : [{ kind: 'D', lhs: document() }];
+  return next !== undefined && isSameField(states, field, next)
+    ? entriesBetween(asJson(field), asJson(next))
+    : [{ kind: 'D', lhs: document() }];
 }
 
-const isSameField = (a: Field | undefined, b: Field): a is Field => a !== undefined && !isReplacedField(a, b);
+const isSameField = (states: States, field: Field | undefined, next: Field): boolean =>
+  field !== undefined && !isReplacedField(field, next, states);
 
 const documentIn = (state: State, node: CollectionNode | undefined, field: Field): FieldDocument =>
   fieldDocument(field, node === undefined ? null : keyTarget(state, node, field.field));

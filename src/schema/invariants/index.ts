@@ -9,10 +9,12 @@ import {
   byName,
 } from '../model/state.js';
 import { MAX_PROBLEMS, type Problem, problemAbout, problemsOfEach } from '../../kernel/problem.js';
+import { hasKnownType } from '../sql-text/object-table.js';
 import { sqlTextProblems } from '../sql-text/texts.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { collectionProblems, groupsOf, columnCountProblems, fieldProblems } from './columns.js';
 import {
+  cannotRewriteProblem,
   indexNameProblems,
   implicitNameProblems,
   locationProblems,
@@ -21,6 +23,7 @@ import {
   referenceProblems,
   renameProblems,
 } from './names.js';
+import { findFormerTypes, renamedTypes, withTypeNames } from '../transition/objects.js';
 import { type Renames, findNamesInTheWay, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { needProblems, objectProblems } from './objects.js';
 import { newBoundProblems, newPartitionProblems, partitionIndexProblems } from './partitions.js';
@@ -48,9 +51,14 @@ type IsRecreated = (collection: string, field: string, before: Field | undefined
  * that a rename alone is not a problem.
  */
 export function* changeProblems(change: ProposedChange): Resumable<Problem[]> {
-  const { from, to, touched } = change;
+  const { to, touched } = change;
+  const types = renamedTypes(change.from, to);
+  const unwritten =
+    types.length === 0 ? [] : [...to.collections.values()].flatMap((node) => findFormerTypes(types, node));
+  if (unwritten.length > 0) return unwritten.map(cannotRewriteProblem);
+  const from = withTypeNames(change.from, to);
   const renames = renamesBetween(from, to, touched);
-  if (isNone(renames)) return yield* problemsByName(change);
+  if (isNone(renames)) return yield* problemsByName({ ...change, from });
   const moved = movedObjectProblems(from, renames, (object) => to.objects.has(objectKey(object)));
   if (moved.length > 0) return moved;
   const named = yield* withRenames(from, renames);
@@ -126,7 +134,7 @@ export function unsupportedChanges(
   if (before === undefined || before === after) return [];
   if (after === undefined) return orphanProblems(before, to);
   const problems = [
-    ...columnProblems(before, after, isRecreated),
+    ...columnProblems({ from, to }, name, isRecreated),
     ...partitioningProblems(before, after),
     ...foreignKeyProblems(before, after, (table) => isTable(from, table) && !isTable(to, table)),
     ...partitionIndexProblems({ from, to }, name),
@@ -161,14 +169,16 @@ function orphanProblems(orphan: CollectionNode, { collections }: State): Problem
   ];
 }
 
-function columnProblems(before: CollectionNode, after: CollectionNode, isRecreated: IsRecreated): Problem[] {
-  const { collection } = before.collection;
+function columnProblems(states: Record<'from' | 'to', State>, collection: string, isRecreated: IsRecreated): Problem[] {
+  const [before, after] = [states.from, states.to].map(
+    (state) => state.collections.get(collection) as CollectionNode,
+  ) as [CollectionNode, CollectionNode];
   const isDivided = [before, after].some(isPartitioned);
   return problemsOfEach(new Set([...before.fields.keys(), ...after.fields.keys()]), (name) => {
     const [old, now] = [before.fields.get(name), after.fields.get(name)];
     if (old === now) return [];
     const isChanged = !isRecreated(collection, name, old, now);
-    const message = isDivided && columnDiffers(old, now) ? DIVIDED : isChanged ? unknownFault(old, now) : null;
+    const message = isDivided && columnDiffers(old, now) ? DIVIDED : isChanged ? unknownFault(states, old, now) : null;
     return message === null
       ? []
       : [problemAbout({ kind: 'field', collection, field: name, member: ['schema'] }, message)];
@@ -235,13 +245,20 @@ const foreignKey = (relation: Relation | undefined) =>
 
 const isTable = ({ collections }: State, name: string): boolean => !!collections.get(name)?.collection.schema;
 
-function unknownFault(old: Field | undefined, now: Field | undefined): string | null {
+function unknownFault(
+  { from, to }: Record<'from' | 'to', State>,
+  old: Field | undefined,
+  now: Field | undefined,
+): string | null {
   if (!old?.schema || !now?.schema) return null;
   if (![old.type, now.type].includes('unknown')) return null;
   // A user-defined type that was renamed in the meantime is still the same type.
   if (jsonEqual(typeOf(old.schema), typeOf(now.schema))) return null;
-  return old.type !== 'unknown'
-    ? 'must not be changed to "unknown": only adopted columns have that type'
+  // A renamed type has its new name in the column.
+  const isKnown = [from, to].some((state) => hasKnownType(state, old));
+  if (isKnown && hasKnownType(to, now)) return null;
+  return isKnown
+    ? `the service cannot change the type of this column to ${now.schema.data_type}, which it neither supports nor manages`
     : `the service cannot change the type of this column, ${old.schema.data_type}. It can change its default, nullability, keys, indexes, comment and metadata`;
 }
 

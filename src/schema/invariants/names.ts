@@ -403,7 +403,7 @@ function usesByName({ kind, id, definition }: SchemaObject, table: string): bool
   return [...(parsed.rule?.relations ?? []), ...(used ?? [])].includes(table);
 }
 
-function cannotRewriteProblem({ collection, field, path }: UnwrittenText): Problem {
+export function cannotRewriteProblem({ collection, field, path }: UnwrittenText): Problem {
   const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';
   return field === undefined
     ? problemAbout({ kind: 'collection', collection, member: path }, message, { code: 'IN_USE' })

@@ -79,7 +79,7 @@ function findFilled(from: State, to: State, requested: RequestedBackfill): Fille
   if (!hasColumn(now)) return `${quoteName(field)} is an alias field, which has no column`;
   const fault = findColumnFault(after, now);
   const old = fieldBefore(before, after, field);
-  const isNew = old === undefined || isReplacedField(old, now);
+  const isNew = old === undefined || isReplacedField(old, now, { from, to });
   return fault ?? { ...requested, before, after, old: isNew ? undefined : old, now };
 }
 

@@ -4,6 +4,7 @@ import { type Problem, type Result, invalidProblem, ok, refuse, unknownMembers }
 import {
   KINDS,
   OBJECT_KINDS,
+  isType,
   type ObjectKind,
   type ObjectName,
   type SchemaObject,
@@ -14,6 +15,7 @@ import { type State, getObject } from '../model/state.js';
 import { toNfc, identifierFault } from '../normal-form/names.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';
 import { Draft } from '../transition/draft.js';
+import { columnsOfRenamed } from '../transition/objects.js';
 import { type Operation, decideDraft } from './operation.js';
 
 interface CreateObject {
@@ -116,6 +118,8 @@ export const renameObject: Operation<'rename-object', ObjectInput & { body: unkn
     const draft = new Draft(state);
     const node = draft.extractObject({ kind, id });
     if (node !== undefined) draft.putRenamed([{ node, to: newId }]);
+    if (isType({ kind }))
+      for (const field of columnsOfRenamed(state, { former: id, now: newId })) draft.putField(field);
     return decideDraft(state, draft, {}, { object: () => ({ at: ['to'], stepsTo: () => [] }) });
   },
 };

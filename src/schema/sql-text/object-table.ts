@@ -16,6 +16,7 @@ import {
   createIndexedLookup,
   getObject,
 } from '../model/state.js';
+import type { Field } from '../model/model.js';
 import { parseTypeText } from './expression.js';
 import { parseDefinition } from './object-definition.js';
 import { areOnlyOf } from './table-options.js';
@@ -97,6 +98,17 @@ export function usersOfType(
     ];
   });
 }
+
+/** Returns the managed type of a column, or of the elements of an array. Undefined for all other types. */
+export const managedTypeOf = (state: Pick<State, 'objects'>, dataType: string): SchemaObject | undefined =>
+  getObject(state, { kind: 'type', id: parseTypeText(dataType)?.name ?? '' });
+
+/**
+ * True if the service supports the type of a column, or manages it as an object. PostgreSQL can convert the values of two
+ * such types through text.
+ */
+export const hasKnownType = (state: Pick<State, 'objects'>, { type, schema }: Field): boolean =>
+  type !== 'unknown' || managedTypeOf(state, schema?.data_type ?? '') !== undefined;
 
 interface UserOfType {
   collection: string;

@@ -13,6 +13,7 @@ import {
 import type { Backfill, Backfills } from '../model/backfill.js';
 import type { NewEvent } from '../model/events.js';
 import type { Resumable } from '../../kernel/resumable.js';
+import { hasKnownType } from '../sql-text/object-table.js';
 
 /* Finds the objects that a change removes. */
 
@@ -36,7 +37,10 @@ export function findRemovals(from: State, to: State, names: readonly string[]): 
     if (before === undefined) continue;
     if (after === undefined || isReplacedCollection(before, after)) collections.add(name);
     else if (before.fields !== after.fields) {
-      const gone = [...before.fields.values()].filter((field) => isGone(field, after.fields.get(field.field)));
+      const gone = [...before.fields.values()].filter((field) => {
+        const now = after.fields.get(field.field);
+        return now === undefined || isReplacedField(field, now, { from, to });
+      });
       if (gone.length > 0) fields.set(name, new Set(gone.map((field) => field.field)));
     }
   }
@@ -51,17 +55,17 @@ export function isReplacedCollection(before: CollectionNode, after: CollectionNo
   return isFolder(before) !== isFolder(after) || isElsewhere(before.collection, after.collection);
 }
 
-const isGone = (before: Field, after: Field | undefined): boolean =>
-  after === undefined || isReplacedField(before, after);
-
 /**
  * True if a column becomes an alias or an alias a column, or if the type changes from or to an unsupported one. Such a
  * field cannot be converted, so the result is another field of the same name. A type that a later release supports is
  * still the same type.
  */
-export function isReplacedField({ type, schema }: Field, after: Field): boolean {
-  if ((schema === null) !== (after.schema === null)) return true;
-  return (type === 'unknown') !== (after.type === 'unknown') && schema?.data_type !== after.schema?.data_type;
+export function isReplacedField(before: Field, after: Field, { from, to }: Record<'from' | 'to', State>): boolean {
+  if ((before.schema === null) !== (after.schema === null)) return true;
+  if ((before.type === 'unknown') === (after.type === 'unknown')) return false;
+  return (
+    before.schema?.data_type !== after.schema?.data_type && !(hasKnownType(from, before) && hasKnownType(to, after))
+  );
 }
 
 /** True if a relation gets another target. Its foreign key is then dropped, and a new one is created. */

@@ -22,13 +22,24 @@ import {
   RELATION_KINDS,
   objectLabel,
 } from '../model/objects.js';
-import { idOnTarget, idOnTable, objectNameParts, qualifiedId, routineId, searchedNames } from '../model/object-ids.js';
+import {
+  idOnTarget,
+  idOnTable,
+  objectNameParts,
+  qualifiedId,
+  routineId,
+  searchedNames,
+  splitQualifiedId,
+} from '../model/object-ids.js';
 import { objectsInOrder, sortNeededFirst } from '../model/order.js';
 import { findLostPrivileges, selectColumns, privilegesIn } from '../model/privileges.js';
+import type { Field } from '../model/model.js';
 import {
+  type CollectionNode,
   type State,
   NEW_IDENTITY,
   byName,
+  extrasOf,
   getObject,
   getTarget,
   hasTable,
@@ -44,7 +55,11 @@ import {
   privilegesOn,
   searchedCollection,
   tableOf,
+  usersOfType,
 } from '../sql-text/object-table.js';
+import { quotedName, quotedQualified } from '../sql-text/quoted-name.js';
+import { type SqlText, textsOfField, textsOfTable } from '../sql-text/texts.js';
+import type { UnwrittenText } from './rename-texts.js';
 
 interface ObjectTransition {
   /** Deletions and renames. They come first, because they release names. Types follow, because tables may use them. */
@@ -67,6 +82,67 @@ export function findFormerObjects(from: State, to: State): ReadonlyMap<string, s
     if (!former.has(key) && from.objects.has(key) && !renamed.has(key) && !isOnReplaced(from, to, object))
       former.set(key, key);
   return removeSwaps(former);
+}
+
+/** A type that is renamed, by its ids. */
+interface RenamedType {
+  former: string;
+  now: string;
+}
+
+/** Returns the types that have another name in `to`. */
+export function renamedTypes(from: State, to: State): RenamedType[] {
+  if (from.objects === to.objects) return [];
+  return [...findFormerObjects(from, to)].flatMap(([key, old]) => {
+    const [former, now] = [from.objects.get(old)?.object, to.objects.get(key)?.object];
+    const isRenamed = former !== undefined && now !== undefined && isType(former) && former.id !== now.id;
+    return isRenamed ? [{ former: former.id, now: now.id }] : [];
+  });
+}
+
+/** Returns the columns of a type with its new name. PostgreSQL renames a type in all tables. */
+export const columnsOfRenamed = (state: State, { former, now }: RenamedType): Field[] =>
+  usersOfType(state, splitQualifiedId(former)).flatMap(({ collection, field: name }) => {
+    const field = state.collections.get(collection)?.fields.get(name ?? '');
+    if (!field?.schema) return [];
+    const array = field.schema.data_type.endsWith('[]') ? '[]' : '';
+    const data_type = `${quotedQualified(splitQualifiedId(now))}${array}`;
+    return [{ ...field, schema: { ...field.schema, data_type } }];
+  });
+
+/** Returns the state with the columns of types that are renamed in `to`. */
+export const withTypeNames = (state: State, to: State): State => withRenamedTypes(state, renamedTypes(state, to));
+
+/** Returns the state with the columns of the types under the new names of these. */
+export function withRenamedTypes(state: State, types: readonly RenamedType[]): State {
+  const columns = types.flatMap((each) => columnsOfRenamed(state, each));
+  if (columns.length === 0) return state;
+  const collections = state.collections.withMutations((map) => {
+    for (const field of columns) {
+      const node = map.get(field.collection);
+      if (node !== undefined)
+        map.set(field.collection, { ...node, fields: new Map(node.fields).set(field.field, field) });
+    }
+  });
+  return { ...state, collections };
+}
+
+/** Matches the name of the type that follows `::` or `CAST (… AS`, without its schema. */
+const CAST = /(?:::|\bas)\s*(?:[\w$"]+\.)?("(?:[^"]|"")+"|[\w$]+)/gi;
+
+/** Returns the SQL of a collection that casts to the former name of a type. The service cannot rewrite it. */
+export function findFormerTypes(types: readonly RenamedType[], node: CollectionNode | undefined): UnwrittenText[] {
+  if (types.length === 0 || node === undefined) return [];
+  const names = new Set(types.map(({ former }) => quotedName(splitQualifiedId(former).name)));
+  const { collection } = node.collection;
+  const named = (texts: readonly SqlText[]): SqlText[] =>
+    texts.filter(({ text }) => [...text.matchAll(CAST)].some(([, type = '']) => names.has(type)));
+  return [
+    ...named(textsOfTable(extrasOf(node))).map(({ path }) => ({ collection, path })),
+    ...[...node.fields.values()].flatMap((field) =>
+      named(textsOfField(field)).map(({ path }) => ({ collection, field: field.field, path })),
+    ),
+  ];
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 import { parentOf } from '../model/order.js';
 import type { Restores } from './context.js';
 import { Draft } from './draft.js';
-import { findRestoredObjects } from './objects.js';
+import { findFormerTypes, findRestoredObjects, renamedTypes, withTypeNames } from './objects.js';
 import { isNone, renamesBetween, withRenames } from './renames.js';
 import type { UnwrittenText } from './rename-texts.js';
 import { constraintColumns } from '../sql-text/definitions.js';
@@ -453,9 +453,9 @@ function* renameToCurrent(
   }
   const renames = renamesBetween(past, state, names);
   if (to !== name) renames.collections = new Map([...renames.collections, [name, to]]);
-  if (isNone(renames)) return { past, unwritten: [] };
-  const named = yield* withRenames(past, renames);
-  return { past: named.state, unwritten: named.unwritten };
+  const named = isNone(renames) ? { state: past, unwritten: [] } : yield* withRenames(past, renames);
+  const unwritten = findFormerTypes(renamedTypes(past, state), named.state.collections.get(to));
+  return { past: withTypeNames(named.state, state), unwritten: [...named.unwritten, ...unwritten] };
 }
 
 const identityOf = ({ collections }: State, name: string): Identity | undefined =>

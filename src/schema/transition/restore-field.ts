@@ -23,6 +23,7 @@ import { objectsOn } from '../sql-text/object-table.js';
 import { type Restores, relationBody } from './context.js';
 import { Draft } from './draft.js';
 import { keyChange } from './restoring-transition.js';
+import { withTypeNames } from './objects.js';
 import { isNone, renamesBetween, withRenames } from './renames.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
 import { quoteName } from '../../kernel/text.js';
@@ -323,7 +324,7 @@ export function* fieldRestoration(state: State, restore: RestoreField): Resumabl
   const field = as ?? name;
   const problems = [...takenName(now, restore), ...otherKey(node, now, restore)];
   if (problems.length > 0) return refuse(...problems);
-  const past = yield* renameToCurrent(state, restore, collection);
+  const past = withTypeNames(yield* renameToCurrent(state, restore, collection), state);
   const before = past.collections.get(collection);
   if (before?.identities.fields.get(field) !== identity)
     throw new Error(`restore: ${JSON.stringify(name)} of position ${position} is not the deleted object`);

@@ -85,7 +85,7 @@ describe('unsupported changes', () => {
     expect(messagesOf(of(point()), of(point({ data_type: 'inet' })))).to.deep.equal([fixed]);
     expect(messagesOf(of(point()), of(column('p', 'text')))).to.deep.equal([fixed]);
     expect(messagesOf(of(column('p', 'text')), of(point()))).to.deep.equal([
-      'a.p schema: must not be changed to "unknown": only adopted columns have that type',
+      'a.p schema: the service cannot change the type of this column to point, which it neither supports nor manages',
     ]);
     expect(messagesOf(of(column('p', 'text')), of(column('p', 'integer')))).to.deep.equal([]);
     expect(messagesOf(of(point()), of())).to.deep.equal([]);
