@@ -320,7 +320,7 @@ export interface Config {
   webhookNetworks: readonly string[];
   /** Each schema change asks PostgREST to reload its schema cache. */
   notifyPostgrest: boolean;
-  /** The OpenTelemetry collector, and the headers that it requires. Null: no traces. */
+  /** The OpenTelemetry collector, and the headers that it requires. Null for no traces. */
   traces: { endpoint: string | null; headers: Readonly<Record<string, string>> };
   /**
    * Decides what happens if the log is not the one seen before. `refuse` rejects every change. `continue` acknowledges

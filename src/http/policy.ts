@@ -80,7 +80,7 @@ const members = {
     .int()
     .nonnegative()
     .nullable()
-    .describe('Tables with more rows require an online change if possible. Null: no limit'),
+    .describe('Tables with more rows require an online change if possible. Null for no limit'),
   approvals: z
     .int()
     .min(1)

@@ -94,7 +94,7 @@ export function addGauges(registry: Registry, sources: Sources): void {
   );
   gauge(
     'dps_checkpoint_position',
-    'The newest position whose checkpoint this process has published; 0: none.',
+    'The newest position whose checkpoint this process has published; 0 if none.',
     () => sources.checkpoints().position,
   );
   counter(

@@ -155,7 +155,7 @@ interface TargetOptions {
   connectionString: string;
   /** The default schema. */
   schema: string;
-  /** All managed schemas. Absent: only the default schema. */
+  /** All managed schemas. Absent for only the default schema. */
   schemas?: readonly string[] | undefined;
   /** The schema of the service's own tables. */
   serviceSchema: string;

@@ -134,7 +134,7 @@ describe('dps apply', () => {
     expect((await run(['apply', file, '--allow-drop', 'kept.title'])).code).to.equal(0);
   });
 
-  it('does not take permission to lose a field as permission for a collection with a dot in its name', async () => {
+  it('does not treat permission to lose a field as permission for a collection with a dot in its name', async () => {
     await call('/collections', 'POST', { collection: 'kept.title', schema: {} });
     const loss = await changed(without('kept.title'));
     const refused = await run(['apply', loss, '--allow-drop', 'kept.title']);

@@ -39,7 +39,7 @@ describe('a document sent by a command', () => {
     }
   });
 
-  it('is rejected by name if it is invalid', async () => {
+  it('is rejected if it is invalid, with an error that names it', async () => {
     const refusal = async (text: string): Promise<string[]> => {
       const body = await readDocument(invocation(text), '-');
       return ['a.yaml', '-'].map((name) => {

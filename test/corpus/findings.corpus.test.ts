@@ -65,7 +65,7 @@ describe('findings of real schemas', () => {
     }
   });
 
-  it('are dangers only for data loss, in a history of ten steps', async () => {
+  it('are dangers only if data is lost, in a history of ten steps', async () => {
     let state = initialState();
     const dangers: string[] = [];
     for (const file of historyFiles()) {

@@ -239,7 +239,7 @@ END $$`;
     expect(diff, 'the body is a text').to.have.property('objects').with.length(1);
   });
 
-  it('renames by a diff, and rejects a rename to other argument types', async () => {
+  it('renames by a diff, and rejects a rename to different argument types', async () => {
     await create(TWICE);
     const then = await api.head();
     await api.ok('POST', `${path(ID)}/rename`, { to: 'double' });

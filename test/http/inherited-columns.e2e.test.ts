@@ -193,7 +193,7 @@ describe('changing a table from which a table that the service does not manage i
     await api.ok('POST', '/schema/apply', diff);
   });
 
-  it('reports in a plan that a child has a column of the same name and another type', async () => {
+  it('reports in a plan that a child has a column of the same name and a different type', async () => {
     await api.ok('POST', '/collections', { collection: 'typed', schema: {} });
     await api.sql('CREATE TABLE typed_child (id int, c int) INHERITS (typed)');
     await api.ok('POST', '/schema/adopt', { tables: ['typed_child'] });

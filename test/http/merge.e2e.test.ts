@@ -64,7 +64,7 @@ describe('POST /schema/merge', () => {
     return (await client('/schema/snapshot')).json as Snapshot;
   }
 
-  it('applies the changes of the file and undoes no changes of others', async () => {
+  it('applies the changes of the file and undoes no changes by others', async () => {
     await sendAccepted('/fields/articles', 'POST', { field: 'slug', type: 'string', interface: 'input' });
     await sendAccepted('/fields/articles/title', 'PATCH', { meta: { note: 'by others' } });
     const theirs = changed((snapshot) => {

@@ -505,7 +505,7 @@ describe('moving a table with managed objects', () => {
       ['IN_USE', 'log on others'],
       ['IN_USE', 'mark on invoices'],
     ]);
-    expect(errors[0]?.message).to.match(/table "invoices" cannot move with function/);
+    expect(errors[0]?.message).to.match(/table "invoices" cannot move while function/);
     const sent = await api.ok<Snapshot>('GET', '/schema/snapshot');
     const collections = sent.collections.map((each) =>
       each.collection === 'invoices' ? { ...each, schema: { ...each.schema, schema: 'billing' } } : each,

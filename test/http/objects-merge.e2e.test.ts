@@ -50,7 +50,7 @@ describe('merges of views', () => {
   const stored = async (): Promise<string | undefined> =>
     (await api.ok<Snapshot>('GET', '/schema/snapshot')).objects[0]?.definition;
 
-  it('keep changes of others and apply those of the snapshot, even without a log position', async () => {
+  it('keep changes by others and apply those of the snapshot, even without a log position', async () => {
     await api.ok('PATCH', '/objects/view/names', { comment: 'Names of people' });
     for (const origin of [position, base]) {
       const answer = await merge({ base: origin, theirs: withDefinition(SHORT) });

@@ -334,7 +334,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
   const diffTo = (target: object) => api.ok<Diff>('POST', '/schema/diff', target);
   const NOTHING = { collections: [], fields: [], relations: [] };
 
-  /** The snapshot with other objects, and with another type of the column that they read. */
+  /** The snapshot with other objects, and with a different type of the column that they read. */
   function withObjects(current: Snapshot, objects: SchemaObject[], type: 'integer' | 'bigInteger'): Snapshot {
     const copy = structuredClone(current);
     const amount = copy.fields.find(({ field }) => field === 'amount');

@@ -148,7 +148,7 @@ describe('views and materialized views', () => {
     expect(await facts()).to.deep.equal(before);
   });
 
-  describe('of a column that gets another type', () => {
+  describe('of a column that changes its type', () => {
     const ODD = [
       { kind: 'view', id: 'odd', definition: 'CREATE VIEW odd AS SELECT id, age % 2 AS rest FROM people' },
       { kind: 'view', id: 'odds', definition: 'CREATE VIEW odds AS SELECT rest % 2 AS rest FROM odd' },

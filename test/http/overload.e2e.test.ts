@@ -67,7 +67,7 @@ describe('the quota of one user', () => {
     await until('there is room again', async () => (await listen(service.adminToken)) === 200);
   });
 
-  it('keeps announced bodies that never arrive from blocking large documents of others', async () => {
+  it('keeps announced bodies that never arrive from blocking large documents of other users', async () => {
     // As many bytes as a body may have.
     for (let sent = 0; sent < 2; sent += 1) sendSlowly(author, 2 * 1024 ** 2, 32 * 1024 ** 2);
     const { text: snapshot } = await send('/schema/snapshot');

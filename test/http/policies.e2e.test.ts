@@ -263,7 +263,7 @@ ON"on posts"AS RESTRICTIVE FOR DELETE USING (owner <> 'ON posts; DROP TABLE post
     expect(await listed()).to.deep.equal([]);
   });
 
-  it('creates a policy again when a column in its subquery gets another type, and protects that column', async () => {
+  it('creates a policy again when a column in its subquery changes its type, and protects that column', async () => {
     const fields = [KEY, field('name', 'string'), field('size', 'integer')];
     await api.ok('POST', '/collections', { collection: 'teams', schema: {}, fields });
     await create('CREATE POLICY big ON posts USING (EXISTS (SELECT 1 FROM teams WHERE teams.size > posts.age))');
@@ -288,7 +288,7 @@ ON"on posts"AS RESTRICTIVE FOR DELETE USING (owner <> 'ON posts; DROP TABLE post
     await api.ok('DELETE', path('first_days', 'row_security'));
   });
 
-  it('creates a policy again when a column that it uses gets another type', async () => {
+  it('creates a policy again when a column that it uses changes its type', async () => {
     await create('CREATE POLICY adults ON posts FOR SELECT USING (age > 17)', 'policy', { comment: 'Adults' });
     await enable('ALTER TABLE posts ENABLE ROW LEVEL SECURITY');
     const plan = await api.ok<Plan>('PATCH', '/fields/posts/age?dry_run', { type: 'bigInteger' });

@@ -306,7 +306,7 @@ describe('the policy over HTTP', () => {
     );
   });
 
-  it('treats a repeated key with an acknowledgement as another request', async () => {
+  it('treats a repeated key with an acknowledgement as a different request', async () => {
     await api.ok('POST', '/collections', table('articles'));
     await api.ok('PUT', '/policy', { findings: { LOSES_DATA: 'acknowledge' } });
     const send = (headers: Record<string, string>) => client('/fields/articles/body', { method: 'DELETE', headers });

@@ -270,7 +270,7 @@ describe('rules', () => {
     expect(await listed()).to.deep.equal(['count on members']);
   });
 
-  it('are created again when a column that they use gets another type, and prevent its deletion', async () => {
+  it('are created again when a column that they use changes its type, and prevent its deletion', async () => {
     await create(LOG, { comment: 'Logs', enabled: 'replica' });
     for (const [column, used] of [
       ['members/age', 'column "age" of "members"'],

@@ -159,7 +159,7 @@ describe('collections and schema over HTTP', () => {
       expect([again.status, again.codes[0]]).deep.equal([409, 'SCHEMA_CHANGED']);
     });
 
-    it('is explained without locks: plan, locked tables and their sizes', async () => {
+    it('returns the plan, the locked tables and their sizes for explain, and takes no locks', async () => {
       const holder = new pg.Client({ connectionString: service.databaseUrl });
       await holder.connect();
       await holder.query('begin; lock table books in access exclusive mode');

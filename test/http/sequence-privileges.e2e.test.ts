@@ -135,7 +135,7 @@ describe('privileges on sequences', () => {
     expect(await existing()).to.deep.equal([`numbers ${ROLE} USAGE`]);
   });
 
-  it('follow renames as events, also back', async () => {
+  it('follow renames as events, in both directions', async () => {
     await grant();
     const past = await snapshot();
     const position = await api.head();
@@ -169,7 +169,7 @@ describe('privileges on sequences', () => {
     expect(await snapshot()).to.deep.equal(past);
   });
 
-  it('are granted again on a sequence that replaces a view, and the other way round', async () => {
+  it('are granted again on a sequence that replaces a view, and vice versa', async () => {
     await grant(ID, [{ name: 'SELECT' }]);
     const now = await snapshot();
     const view = { kind: 'view', id: 'numbers', definition: 'CREATE VIEW numbers AS SELECT 1 AS one', comment: null };
@@ -228,7 +228,7 @@ describe('privileges on sequences', () => {
     await api.sql('DROP SEQUENCE numbers');
   });
 
-  it('are applied from snapshots without a difference afterwards, also with default privileges', async () => {
+  it('are applied from snapshots without a difference afterwards, even with default privileges', async () => {
     await grant();
     const now = await snapshot();
     const spelled = `GRANT USAGE ON SEQUENCE "numbers" TO ${ROLE}`;
@@ -286,7 +286,7 @@ describe('privileges on sequences', () => {
     expect(plan.proof).to.deep.include({ differences: [], properties: [] });
   });
 
-  it('do not include what other roles passed on, which prevents that they are deleted', async () => {
+  it('exclude privileges that other roles passed on, which prevent their deletion', async () => {
     await admin('CREATE ROLE dps_test_giver');
     try {
       const id = 'dps_test_giver on sequence numbers';

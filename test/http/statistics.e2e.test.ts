@@ -171,7 +171,7 @@ describe('statistics objects', () => {
     expect(await diffTo(wanted)).to.deep.equal(NOTHING);
   });
 
-  it('are created again with their statistics target and comment when a column gets another type', async () => {
+  it('are created again with their statistics target and comment when a column changes its type', async () => {
     await create('CREATE STATISTICS ages ON city, age FROM places', { comment: 'Ages' });
     await api.sql('ALTER STATISTICS ages SET STATISTICS 7');
     const plan = await api.ok<Plan>('PATCH', '/fields/places/age?dry_run', { type: 'bigInteger' });

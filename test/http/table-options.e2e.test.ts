@@ -274,7 +274,7 @@ describe('table options', () => {
       expect(await listed()).to.deep.equal([]);
     });
 
-    it('are kept when a column gets another type, even together with a rename', async () => {
+    it('are kept when a column changes its type, even together with a rename', async () => {
       await create(SETTINGS);
       await api.ok('PATCH', '/fields/members/about', { type: 'string' });
       expect(await settings()).to.deep.equal(['name 500 {n_distinct=-0.5}', 'about e p']);

@@ -45,7 +45,7 @@ describe('GET /collections/{id}/table', () => {
     expect(kinds).to.include.members(['primary key', 'unique']);
   });
 
-  it('lists views, functions, triggers and foreign keys of others, without managed tables', async () => {
+  it('lists views, functions, triggers and foreign keys of other tables, without managed tables', async () => {
     await build('articles');
     await build('comments');
     const relation = { collection: 'comments', field: 'title', related_collection: 'articles' };

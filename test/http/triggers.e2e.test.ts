@@ -182,7 +182,7 @@ ON"on members"FOR EACH ROW WHEN (new.name <> 'ON members; DROP TABLE members') E
     expect(await api.sql('SELECT name FROM members')).to.deep.equal([{ name: 'Ada' }]);
   });
 
-  it('creates a trigger again when a column that it uses gets another type', async () => {
+  it('creates a trigger again when a column that it uses changes its type', async () => {
     await create(MARK.replace('UPDATE OF name', 'UPDATE OF age'), 'trigger', { comment: 'Marks', enabled: 'replica' });
     const plan = await api.ok<Plan>('PATCH', '/fields/members/age?dry_run', { type: 'bigInteger' });
     expect(plan.statements.map(({ summary }) => summary)).to.include.members([

@@ -576,7 +576,7 @@ describe('types', () => {
       expect(await diffTo(snapshot)).to.deep.equal(NOTHING);
     });
 
-    it('become objects on request, also in another database, and a restored table no longer defines them', async () => {
+    it('become objects on request, even in another database, and a restored table no longer defines them', async () => {
       await api.sql(`${TYPES}; ${TABLE}`);
       await api.sql('CREATE TABLE others (id int PRIMARY KEY, feels mood)');
       await api.ok('POST', '/schema/adopt', { tables: ['members', 'others'] });

@@ -152,7 +152,7 @@ describe('privileges on types', () => {
     await api.refused({ status: 400, code: 'INVALID_PAYLOAD' }, 'POST', `${path()}/rename`, { to: 'other' });
   });
 
-  it('survive a type that is created again, also with a default privilege', async () => {
+  it('survive when their type is created again, even with a default privilege', async () => {
     await create("CREATE VIEW moods AS SELECT 'happy'::mood::text AS one", 'view');
     await grant(ID, GRANTABLE);
     await revoke();
@@ -199,7 +199,7 @@ describe('privileges on types', () => {
     expect(await existing()).to.deep.equal([`mood ${ROLE}`, 'mood pg_read_all_stats']);
   });
 
-  it('follow renames as events, also back', async () => {
+  it('follow renames as events, in both directions', async () => {
     await grant();
     await revoke();
     const past = await snapshot();
@@ -338,7 +338,7 @@ describe('privileges on types', () => {
     expect([await existing(), await listed()]).to.deep.equal([['mood PUBLIC'], []]);
   });
 
-  it('do not include what other roles passed on, which prevents that they are deleted', async () => {
+  it('exclude privileges that other roles passed on, which prevent their deletion', async () => {
     await admin('CREATE ROLE dps_test_giver');
     try {
       const id = 'dps_test_giver on type mood';

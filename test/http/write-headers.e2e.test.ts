@@ -23,7 +23,7 @@ const READS = new Set([
 describe('write headers', () => {
   const { client } = withService();
 
-  it('are rejected by name if unsupported, and nothing is written', async () => {
+  it('are rejected if unsupported, with an error that names them, and nothing is written', async () => {
     const { paths } = (await client('/server/openapi.json')).json as OpenApi;
     const writes = Object.entries(paths)
       .flatMap(([path, operations]) => Object.entries(operations).map(([method, doc]) => ({ method, path, ...doc })))

@@ -123,7 +123,7 @@ describe('an exported log, line by line', () => {
     ]);
   });
 
-  it('reports an event that was changed, moved to another chain, or has another hash', async () => {
+  it('reports an event that was changed, moved to another chain, or has a different hash', async () => {
     const changed = (index: number, by: Partial<StoredEvent>) =>
       lines.with(index, lineOf({ ...(stored[index] as StoredEvent), ...by } as StoredEvent));
     expect(await broken(changed(0, { command: 'another' }))).to.deep.equal([

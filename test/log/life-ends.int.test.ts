@@ -117,7 +117,7 @@ describe('the ends of object lifetimes', () => {
     expect(endedLives).to.deep.equal({ '1.1': [5, true] });
   });
 
-  it('are not searched in unrequested collections', async () => {
+  it('are not looked up in unrequested collections', async () => {
     const endedLives = await ends(
       ['1', '10'],
       build('a', []),

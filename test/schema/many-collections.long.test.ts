@@ -106,7 +106,7 @@ describe('a schema of 1,200 collections', () => {
     expect(runToEnd(findingsOf(plan)).map(({ code }) => code)).to.contain('LOSES_DATA');
   });
 
-  it('is searched for renames with one check per table', () => {
+  it('is checked for renames with one check per table', () => {
     const tables = names.map((name) => ({ name: `other_${name}`, columns: [] }) as unknown as CatalogTable);
     expect(stepsOf(renamedTables([...state.collections.values()], tables))).to.equal(2 * COUNT);
   });

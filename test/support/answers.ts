@@ -57,7 +57,7 @@ function* placesIn(value: unknown, path: readonly Step[] = []): Generator<readon
   yield [...path, Array.isArray(value) ? value.length : 'surprise'];
 }
 
-/** The body with another value there. */
+/** The body with a different value there. */
 function changed(body: unknown, [step, ...rest]: readonly Step[], value: unknown): unknown {
   if (step === undefined) return value === GONE ? undefined : value;
   if (Array.isArray(body)) {

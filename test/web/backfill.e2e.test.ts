@@ -63,7 +63,7 @@ describe('a field of the admin app that becomes required', () => {
     expect(await values('status')).to.deep.equal(['new', 'paid']);
   });
 
-  it('gets the values of another field, also if that field is renamed in the same draft', async () => {
+  it('gets the values of another field, even if that field is renamed in the same draft', async () => {
     const page = await app.visit({ path: '/collections/orders' });
     await page.getByRole('button', { name: 'New field' }).click();
     const dialog = page.getByRole('dialog');

@@ -58,7 +58,7 @@ function textsOf(message: unknown): string[] {
       );
       return typeof text === 'string' ? [text] : [];
     } catch {
-      // The message expects another type.
+      // The message expects a different type.
       return [];
     }
   });

@@ -27,7 +27,7 @@ describe('the operations page of the admin app', () => {
     await page.getByText('Rebuilt from the event log.').waitFor();
   });
 
-  it('shows a running rebuild, also to those who open the page later', async () => {
+  it('shows a running rebuild, even to users who open the page later', async () => {
     const [page, other] = [await app.visit({ path: '/operations' }), await app.visit({ path: '/operations' })];
     await page.getByRole('button', { name: 'Rebuild: tables' }).waitFor();
     // Another session has locked the table, so the rebuild waits.

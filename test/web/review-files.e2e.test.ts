@@ -71,7 +71,7 @@ describe('snapshots in the admin app', () => {
     page.getByLabel('Snapshot file').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
   const textOf = async (download: Download) => readFileSync(await download.path(), 'utf8');
 
-  it('are applied to an empty service, also in the format of Directus', async () => {
+  it('are applied to an empty service, in the format of Directus too', async () => {
     const page = await app.visit();
     await page.getByRole('link', { name: 'Choose file' }).click();
     await choose(page, 'directus.yaml', DIRECTUS);

@@ -1,4 +1,4 @@
-/** An older snapshot: later changes of others stay, and conflicts are resolved. */
+/** An older snapshot: later changes by others stay, and conflicts are resolved. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -58,7 +58,7 @@ describe('an old snapshot in the admin app', () => {
     return { position, name, stamp, text: JSON.stringify(snapshot) };
   }
 
-  it('is merged from the time in its name: conflicts are resolved, and other changes of others stay', async () => {
+  it('is merged from the time in its name: conflicts are resolved, and other changes by others stay', async () => {
     app.mayComplain(/status of 409/);
     const { stamp, text } = await editWhileOthersChange('articles');
     const page = await app.visit({ path: '/review?bring=true' });
@@ -155,7 +155,7 @@ describe('an old snapshot in the admin app', () => {
     await card(page, 'field pages.price').waitFor();
   });
 
-  it('is imported by authors too, from a day and time, also as YAML', async () => {
+  it('can be imported by authors too, from a day and time, and as YAML', async () => {
     app.mayComplain(/status of 4\d\d/);
     const position = await send('/collections', { collection: 'notes', schema: {}, fields: [field('title')] });
     await send('/fields/notes', field('price'));

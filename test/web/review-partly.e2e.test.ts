@@ -31,7 +31,7 @@ describe('a draft that is applied in part, in the admin app', () => {
     ((await app.client(`/fields/${collection}/title`)).json as { data: { schema: { max_length: number } } }).data.schema
       .max_length;
 
-  it('keeps the edit that was not ticked, also after a reload, and applies it later', async () => {
+  it('keeps the edit that was not ticked, even after a reload, and applies it later', async () => {
     const page = await app.visit();
     const bar = page.getByRole('region', { name: 'Draft' });
     await lengthen(page, 'articles');

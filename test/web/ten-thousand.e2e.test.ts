@@ -92,7 +92,7 @@ describe('ten thousand collections in the admin app', function () {
     expect(requests).to.deep.equal([200, 200]);
   });
 
-  it('can be searched with the keyboard, also without a result', async () => {
+  it('can be searched with the keyboard, even if nothing matches', async () => {
     const page = await app.visit({ path: '/collections/c0000?edit=collection' });
     page.setDefaultTimeout(60_000);
     const inside = page

@@ -110,7 +110,7 @@ describe('the trust rules in the admin app', () => {
     expect((await rules()).map(({ minutes }) => minutes)).to.deep.equal([3, 15]);
   });
 
-  it('shows who set each rule, and when, also after changes of other rules', async () => {
+  it('shows who set each rule, and when, even after changes to other rules', async () => {
     await set(ruleWith());
     const other = await app.user('admin');
     const token = await signIn(app.api.client, other);

@@ -41,7 +41,7 @@ export interface Erasure {
   erased: number;
 }
 
-/** `value` is the result of the erasure up to now. */
+/** `value` is the result of the erasure so far. */
 interface ErasingPass extends Recording {
   value: Erasure;
 }

@@ -103,7 +103,7 @@ export interface Oidc {
   readLogout(token: string): Promise<ProviderLogout>;
   /** Encrypts content for a cookie or a redirect. Nobody else can read or change it. The text is valid for a limited time. */
   seal(purpose: SealPurpose, content: JWTPayload): Promise<string>;
-  /** Reads a sealed text. Null if the text has another purpose, was changed, or has expired. */
+  /** Reads a sealed text. Null if the text has a different purpose, was changed, or has expired. */
   unseal(purpose: SealPurpose, text: string): Promise<JWTPayload | null>;
 }
 

@@ -48,7 +48,12 @@ const coordinate = z.number().min(-1e7).max(1e7);
 export const diagram = z
   .strictObject({
     depth: z.enum(['names', 'keys', 'columns']).describe('How much of each table the view shows'),
-    folder: z.string().min(1).max(200).nullable().describe('The folder that the view is limited to. Null: none'),
+    folder: z
+      .string()
+      .min(1)
+      .max(200)
+      .nullable()
+      .describe('The folder that the view is limited to. Null if there is none'),
     places: z
       .array(z.strictObject({ collection: z.string().max(200), x: coordinate, y: coordinate }))
       .max(1_000)
@@ -60,7 +65,7 @@ export const erasure = z
   .strictObject({
     user: z.uuid(),
     deleted: z.boolean().describe('True if the request also deleted the account'),
-    erased: z.int().min(0).describe('Number of events whose personal data was erased. 0: none remained'),
+    erased: z.int().min(0).describe('Number of events whose personal data was erased. 0 if none remained'),
   })
   .meta({ id: 'Erasure' });
 

@@ -104,7 +104,7 @@ function namesOwner({ issuer, claims: { sub = '', ...others } }: Pick<TrustRule,
 const newRule = z
   .strictObject({
     ...shared,
-    user: z.uuid().optional().describe('The user whose API tokens it issues, by id. Default: you'),
+    user: z.uuid().optional().describe('Id of the user whose API tokens it issues. Default: you'),
     set_by: z
       .uuid()
       .optional()
@@ -143,7 +143,7 @@ export const trust = z
 const trustAt = z.strictObject({
   data: trust,
   meta: z.strictObject({
-    position: z.int().min(0).describe('Position of the event that set the rules. 0: no event did'),
+    position: z.int().min(0).describe('Position of the event that set the rules. 0 if no event did'),
     updated_at: z.iso.datetime().nullable(),
   }),
 });

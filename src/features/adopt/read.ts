@@ -31,7 +31,7 @@ import { readUnlistedObjects, readUnsupportedObjects } from './unsupported-objec
    table is adopted, all tables record the current definition. */
 
 /**
- * @returns the `completed` collections, and the managed collections that recorded another definition, with the current
+ * @returns the `completed` collections, and the managed collections that recorded a different definition, with the current
  * definition
  */
 export function completeNeeds(

@@ -79,7 +79,7 @@ type Sections = ReturnType<OpenedBackup['sections']>;
 export interface RestoredBackup {
   /** The events of the log, for a replay. */
   pages: AsyncIterable<EventRecord[]>;
-  /** Returns the documents that were read with the log up to now, each once. */
+  /** Returns the documents that were read with the log so far, each once. */
   documents: () => Document[];
   /** Writes rows, accounts and sequences into the tables of the replay. */
   fill(client: pg.ClientBase, schema: string, state: State): Promise<void>;

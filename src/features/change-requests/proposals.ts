@@ -232,7 +232,7 @@ export function createProposals(options: ProposalOptions): Proposals {
   };
 }
 
-/** Returns the requested change of a proposal with another value of `purge`. */
+/** Returns the requested change of a proposal with a different value of `purge`. */
 async function withPurge(reading: Reading, id: string, purge: boolean): Promise<Result<RequestedChange>> {
   const askedFor = await requestedOperationNow(reading, id, 'update');
   if (!askedFor.ok) return askedFor;

@@ -379,7 +379,7 @@ const contentOf = (document: Document | undefined): Json =>
 const problemsIn = (content: Json): Problem[] | null =>
   content === null ? null : (content as unknown as { problems: Problem[] }).problems;
 
-/** Returns the steps of the event with the progress that was recorded up to now. */
+/** Returns the steps of the event with the progress that was recorded so far. */
 function stepsOf(
   planned: readonly (ChangeStep & { milliseconds?: number })[],
   kept: readonly KeptStep[],

@@ -20,7 +20,7 @@ const summary = {
     .describe(
       '`open`, `approved`, `rejected`: in review. `scheduled`: applied at its time. `queued`: waiting for another request on the same tables. `applied`, `failed` and `withdrawn` are final. A proposed request that failed can be applied again',
     ),
-  title: textOrNull.describe('Null: nobody proposed it, and it is applied as soon as it is prepared'),
+  title: textOrNull.describe('Null if nobody proposed it, and it is applied as soon as it is prepared'),
   operation: text.describe('The command, by its name in the log'),
   online: z.boolean().describe('True if slow steps are executed first'),
   collections: z.array(text).describe('The collections that it changes'),
@@ -30,19 +30,19 @@ const summary = {
   opened_at: time,
   opened_position: z.int().min(1).describe('Position of the event that opened it'),
   changed_at: time,
-  scheduled_at: time.nullable().describe('When it is applied. Null: it is not scheduled'),
+  scheduled_at: time.nullable().describe('When it is applied. Null if it is not scheduled'),
   reverts: z.uuid().nullable().describe('The change request that it reverts'),
   result: z
     .strictObject({ batch: z.uuid(), position: z.int().min(1) })
     .nullable()
     .describe('The batch of its change'),
-  error: textOrNull.describe('The code of the first error. Null: it did not fail'),
+  error: textOrNull.describe('The code of the first error. Null if it did not fail'),
 };
 
 export const changeSummary = z.strictObject(summary).meta({ id: 'ChangeSummary' });
 
 const holder = z.strictObject({
-  pid: z.int().nullable().describe('Process id in PostgreSQL. Null: a prepared transaction'),
+  pid: z.int().nullable().describe('Process id in PostgreSQL. Null for a prepared transaction'),
   application_name: text,
   age_seconds: z.int().nullable(),
   collection: text.optional(),
@@ -56,12 +56,12 @@ const step = z.strictObject({
   field: textOrNull,
   summary: text,
   state: z.enum(['waiting', 'running', 'done']),
-  done: z.number().min(0).max(1).nullable().describe('Progress. Null: unknown'),
+  done: z.number().min(0).max(1).nullable().describe('Progress. Null if unknown'),
   phase: textOrNull.describe('The current step'),
   rows: z.number().nullable().describe('The size of the work, as estimated by the PostgreSQL statistics'),
   bytes: z.number().nullable(),
   started_at: time.nullable(),
-  milliseconds: z.number().nullable().describe('Duration including waits. Null: not finished'),
+  milliseconds: z.number().nullable().describe('Duration including waits. Null if not finished'),
 });
 
 const allowed = z
@@ -74,9 +74,9 @@ const returns = z
   .array(
     z.strictObject({
       collection: text,
-      field: textOrNull.describe('Null: the table'),
+      field: textOrNull.describe('Null for the table itself'),
       position: z.int().min(1).describe('Position of the deletion'),
-      kept_until: time.nullable().describe('The trash keeps it at least until then. Null: no longer known'),
+      kept_until: time.nullable().describe('The trash keeps it at least until then. Null if no longer known'),
     }),
   )
   .describe('Objects that are restored from the trash with their rows');
@@ -87,7 +87,7 @@ const members = {
   by: actor,
   at: time,
   position: z.int().min(1),
-  text: textOrNull.describe('Null: none, or erased'),
+  text: textOrNull.describe('Null if there is none, or if it was erased'),
 };
 const proposal = z.strictObject({
   base: z.int().min(0).describe('Position of the schema that it was created for'),
@@ -99,7 +99,7 @@ const proposal = z.strictObject({
     .describe(
       'The user who opened it, everyone who changed its plan, and other users who issued the tokens or set the passwords that they used',
     ),
-  described_at: time.nullable().describe('When its title or reason was last changed. Null: never'),
+  described_at: time.nullable().describe('When its title or reason was last changed. Null if never changed'),
   approvals: z.array(
     z.strictObject({
       ...members,
@@ -121,19 +121,19 @@ const proposal = z.strictObject({
       ...members,
       place: changePlace
         .nullable()
-        .describe('The change that the comment is about. An update may have removed it. Null: the whole request'),
+        .describe('The change that the comment is about. An update may have removed it. Null for the whole request'),
     }),
   ),
 });
 const planned = z.strictObject({
-  fresh: z.boolean().describe('False: the request is stale, because its effect on the current schema has changed'),
-  hash: textOrNull.describe('The hash of the current plan. Null: it no longer fits the schema'),
+  fresh: z.boolean().describe('False if the request is stale, because its effect on the current schema has changed'),
+  hash: textOrNull.describe('The hash of the current plan. Null if it no longer fits the schema'),
   errors: errors.shape.errors.nullable(),
   diff: schemaChanges.nullable(),
   policy: z
     .strictObject({ from: policy, to: policy })
     .nullable()
-    .describe('The current policy and the proposed one. Null: it changes the schema'),
+    .describe('The current policy and the proposed one. Null if it changes the schema'),
   statements: plan.shape.statements,
   tables: plan.shape.tables.unwrap().describe('Existing tables that are locked'),
   findings: z.array(finding),
@@ -143,7 +143,7 @@ const planned = z.strictObject({
         collection: text,
         field: textOrNull,
         kept: z.boolean().describe('The trash keeps it for a limited time'),
-        why_not: textOrNull.describe('The reason why the trash cannot keep it. Null: the trash keeps it'),
+        why_not: textOrNull.describe('The reason why the trash cannot keep it. Null if the trash keeps it'),
       }),
     )
     .describe('Objects that are deleted'),
@@ -156,7 +156,7 @@ export const changeRequest = z
     ...summary,
     document: z.strictObject({
       hash: text.describe('The sha256 hash of the content as canonical JSON, as stored in the event'),
-      content: z.unknown().describe('The proposed change. Null: erased'),
+      content: z.unknown().describe('The proposed change. Null if erased'),
     }),
     steps: z.array(step),
     holds: z.array(text).describe('Collections whose tables no other change can alter until it has ended'),
@@ -166,7 +166,7 @@ export const changeRequest = z
     warnings: z.array(finding),
     errors: errors.shape.errors
       .nullable()
-      .describe('The errors with which it failed. Null: it did not fail, or the errors were erased'),
+      .describe('The errors with which it failed. Null if it did not fail, or the errors were erased'),
     allowed,
     proposal: proposal.nullable(),
     planned: planned

@@ -27,7 +27,7 @@ interface NewEnvironment {
 }
 
 type EnvironmentChanges = { [M in keyof NewEnvironment]?: NewEnvironment[M] | undefined } & {
-  /** A position of this log at which both schemas were equal. Null: unknown. */
+  /** A position of this log at which both schemas were equal. Null if unknown. */
   base?: number | null | undefined;
 };
 

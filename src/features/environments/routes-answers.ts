@@ -28,7 +28,7 @@ export const comparison = z
     error: z
       .strictObject({ code: z.enum(FAILURES), message: z.string() })
       .nullable()
-      .describe('Why the schemas cannot be compared. Null: they were compared'),
+      .describe('Why the schemas cannot be compared. Null if they were compared'),
     checked_at: time,
   })
   .meta({ id: 'EnvironmentComparison' });

@@ -41,7 +41,7 @@ const environmentChanges = z
       .int()
       .min(1)
       .nullable()
-      .describe('A position of the log of this service at which both schemas were equal. Null: unknown'),
+      .describe('A position of the log of this service at which both schemas were equal. Null if unknown'),
   })
   .partial();
 const merge = mergeRequest.pick({ resolve: true });

@@ -200,7 +200,7 @@ const UNCOUNTABLE: ReadonlySet<string> = new Set([
 ]);
 
 async function countNulls(client: pg.ClientBase, { options, command, now }: RowCountRequest): Promise<number> {
-  // The command will be rejected for another reason.
+  // The command will be rejected for a different reason.
   if (keyChange(command.node, now) !== null) return 0;
   const kept = {
     table: tableOfNode(now, options.schema),

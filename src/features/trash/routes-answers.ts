@@ -17,7 +17,9 @@ export const trashEntry = z
     rows: z
       .int()
       .nullable()
-      .describe('Number of rows when it was deleted, as estimated by the PostgreSQL statistics. Null: there were none'),
+      .describe(
+        'Number of rows when it was deleted, as estimated by the PostgreSQL statistics. Null if there were none',
+      ),
     bytes: z.int().nullable().describe('Size on disk when it was deleted'),
     publications: z
       .array(text)
@@ -31,7 +33,7 @@ export const trashEntry = z
       .int()
       .nullable()
       .describe(
-        'Number of the shared PostgreSQL schema `<SERVICE_SCHEMA>_trash_s<number>` that contains the table. Null: it is in `<SERVICE_SCHEMA>_trash_<position>`',
+        'Number of the shared PostgreSQL schema `<SERVICE_SCHEMA>_trash_s<number>` that contains the table. Null if it is in `<SERVICE_SCHEMA>_trash_<position>`',
       ),
     deleted_by: actor.nullable(),
   })

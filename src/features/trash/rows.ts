@@ -202,7 +202,7 @@ export async function columnsLost(
 }
 
 /**
- * A condition that the attribute `a` has another type or modifier than `w.type`. A type that no longer exists under its
+ * A condition that the attribute `a` has a different type or modifier than `w.type`. A type that no longer exists under its
  * name was renamed, so it is not compared.
  */
 export const HAS_OTHER_TYPE = sql`coalesce(pg_catalog.to_regtype(w.type)::oid <> a.atttypid

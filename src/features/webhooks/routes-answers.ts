@@ -14,7 +14,7 @@ export const webhook = z
     collections: z
       .array(z.string())
       .nullable()
-      .describe('Patterns of collection names. Null: events are not filtered by collection'),
+      .describe('Patterns of collection names. Null if events are not filtered by collection'),
     state: z.enum(STATES).describe('`failing`: enabled, and the last attempt failed'),
     disabled_because: z
       .string()
@@ -23,7 +23,7 @@ export const webhook = z
     position: z
       .int()
       .nullable()
-      .describe('The last position that was delivered or that the filter does not match. Null: never enabled'),
+      .describe('The last position that was delivered or that the filter does not match. Null if never enabled'),
     behind: z.int().describe('Number of later events in the log'),
     failures: z.int().describe('Failed attempts since the last delivery'),
     failing_since: time.nullable(),
@@ -45,7 +45,7 @@ export const delivery = z
     position: z.int().nullable().describe('The position of the event. Null for a test'),
     attempted_at: time,
     milliseconds: z.int(),
-    status: z.int().nullable().describe('The status of the response. Null: no response'),
-    error: z.string().nullable().describe('The reason why the attempt failed. Null: it succeeded'),
+    status: z.int().nullable().describe('The status of the response. Null if there was no response'),
+    error: z.string().nullable().describe('The reason why the attempt failed. Null if it succeeded'),
   })
   .meta({ id: 'WebhookDelivery' });

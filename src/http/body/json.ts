@@ -190,7 +190,7 @@ interface Level {
   /** The name of the current member. */
   name: [from: number, to: number] | null;
   opened: boolean;
-  /** The names up to now. Null if names are not checked. */
+  /** The names so far. Null if names are not checked. */
   names: Set<string> | null;
 }
 

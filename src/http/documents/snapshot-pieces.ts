@@ -154,9 +154,9 @@ interface Parsed {
 
 /** Compares a body with pieces, from a current position onwards. */
 class PieceReader {
-  /** Number of pieces up to now that are equal and at the expected position. */
+  /** Number of pieces so far that are equal and at the expected position. */
   same = 0;
-  /** Number of bytes up to now that were parsed. */
+  /** Number of bytes so far that were parsed. */
   different = 0;
   readonly #body: Buffer;
   #at = 0;

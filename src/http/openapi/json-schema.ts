@@ -9,7 +9,7 @@ type Direction = 'input' | 'output';
 export interface Components {
   /** Returns the JSON Schema of a zod schema, with references to the components. */
   schemaOf(shape: z.ZodType, direction: Direction): JsonSchema;
-  /** Returns the components that have been referenced up to now, by name. */
+  /** Returns the components that have been referenced so far, by name. */
   schemas(): Record<string, JsonSchema>;
 }
 

@@ -256,7 +256,7 @@ const momentOrPosition = z.union([
 const path = z
   .array(z.union([text, z.int()]))
   .optional()
-  .describe('The member. Absent: the whole object');
+  .describe('The member. Absent for the whole object');
 
 /** A location in the form that conflicts contain. */
 const mergePlace = z

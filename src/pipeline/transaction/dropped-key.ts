@@ -20,7 +20,7 @@ export function keyBefore(node: CollectionNode | undefined, columns: string[]): 
   return key.length === columns.length && key.every((name) => columns.includes(name)) ? columns : [];
 }
 
-/** Returns undefined if the columns are missing, because the change then fails for another reason. */
+/** Returns undefined if the columns are missing, because the change then fails for a different reason. */
 export function explainDroppedKey(key: readonly string[], facts: ValuesFacts): string | undefined {
   if (key.length === 0 || facts.partitioned || !key.every((name) => facts.columns.includes(name))) return undefined;
   if (facts.unique_keys.some((columns) => columns.every((name) => key.includes(name)))) return undefined;

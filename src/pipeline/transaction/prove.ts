@@ -101,7 +101,7 @@ async function readRoles(client: pg.ClientBase): Promise<Roles> {
 const isHandedOver = ({ property, before, after }: ChangedProperty, roles: Roles): boolean =>
   property === OWNER && before === roles.before && after === roles.after;
 
-/** Returns the objects of both states that the plan itself creates, deletes or gives another definition. */
+/** Returns the objects of both states that the plan itself creates, deletes or gives a different definition. */
 function findRedefined(before: State, after: State): SchemaObject[] {
   const former = findFormerObjects(before, after);
   const kept = new Set(former.values());

@@ -327,7 +327,7 @@ function create(need: CreatableNeed, name: Sql): Sql {
   }
 }
 
-/** Returns statements that reject an existing object with another definition, each with a final semicolon. */
+/** Returns statements that reject an existing object with a different definition, each with a final semicolon. */
 function comparison(need: CreatableNeed, name: Sql, { table, old, isCompared }: CreateNeed): Sql[] {
   if (!isCompared || (old !== undefined && jsonEqual(old, need))) return [];
   if (need.kind === 'enum') {

@@ -236,7 +236,7 @@ function createFor(owner: ObjectTarget['owner'], { schema, creation, create, sta
   if (object.kind === 'materialized_view') {
     const role = ident(owner);
     const summary = `create materialized view ${object.id} as ${owner}`;
-    const back = `return to the role of the service after ${object.id}`;
+    const back = `switch back to the role of the service after ${object.id}`;
     return [statement(sql`SET LOCAL ROLE ${role}`, summary), create, statement(sql`RESET ROLE`, back)];
   }
   if (known?.restoring.some((text) => RESTORES_OWNER.test(text)) === true) return [create];

@@ -347,7 +347,7 @@ function dropForeignKeys(change: Change): Step {
   return step(sql`DO ${block(body)}`, summary, { lock: 'ACCESS EXCLUSIVE', lock_entries: 7 });
 }
 
-/** Returns columns that use a sequence of another owner. The trash must not depend on that sequence. */
+/** Returns columns that use a sequence of a different owner. The trash must not depend on that sequence. */
 function findColumnsWithForeignSequence(node: CollectionNode): ColumnField[] {
   const own = new Set(
     (extrasOf(node).needs ?? []).flatMap((need) => (need.kind === 'sequence' ? (need.owned_by ?? []) : [])),

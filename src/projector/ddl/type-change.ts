@@ -195,7 +195,7 @@ function resolveSpelling(schema: ColumnSchema, needs: readonly Need[]): SpelledT
   return resolveSpelling({ ...schema, ...typeFromColumn(need.type) }, needs);
 }
 
-/** True if some value can change silently, by another spelling, rounding or truncation. */
+/** True if some value can change silently, by a different spelling, rounding or truncation. */
 function losesData(from: ColumnSchema, to: ColumnSchema, needs: readonly Need[]): boolean {
   const [old, now] = [resolveSpelling(from, needs), resolveSpelling(to, needs)];
   // An explicit cast to a domain truncates to the base type. An assignment to the column would fail.

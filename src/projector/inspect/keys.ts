@@ -427,7 +427,7 @@ function findAwaitedKeys({ table, like, schema, state, together }: Holder): Map<
 }
 
 /**
- * True if the foreign key can become a relation. A column has one relation. If the log has a relation of another type
+ * True if the foreign key can become a relation. A column has one relation. If the log has a relation of a different type
  * for it, that is drift.
  */
 function canBeRelation({ table, like }: Holder, { many_field: name }: NewRelation): boolean {

@@ -41,7 +41,7 @@ export interface TableConversion {
    * collection.
    */
   like?: CollectionNode | undefined;
-  /** Finds members that equal those of `like` in another spelling. The conversion then uses the spelling of `like`. */
+  /** Finds members that equal those of `like` in a different spelling. The conversion then uses the spelling of `like`. */
   isEqual?: EqualityCheck | undefined;
   notes: Note[];
 }

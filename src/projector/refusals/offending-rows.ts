@@ -331,7 +331,7 @@ export function queryTakenParts({ problem, before, after, schema }: RejectedBatc
   return questions.length === 0 ? null : sql`${join(questions, sql` UNION ALL `)} ORDER BY 1`;
 }
 
-/** Returns the names of constraints that are new or get another definition. */
+/** Returns the names of constraints that are new or get a different definition. */
 function newConstraints(before: CollectionNode | undefined, after: CollectionNode): string[] {
   const had = extrasOf(before).constraints ?? [];
   const added = (extrasOf(after).constraints ?? []).filter((each) => !had.some((other) => jsonEqual(each, other)));

@@ -241,7 +241,7 @@ function compareProperties({ object, properties: old }: ObjectProperties, now: O
  * numbers of columns and oids instead of names.
  */
 
-/** Removes what a rename, a grant or another owner changes in a row of the catalog. */
+/** Removes what a rename, a grant or a different owner changes in a row of the catalog. */
 const without = (row: Sql, ...columns: string[]): Sql =>
   sql`pg_catalog.to_jsonb(${row}) - ARRAY[${join(columns.map(literal), sql`, `)}]::text[]`;
 

@@ -336,7 +336,7 @@ function* afterChanges(
   return { isSame: (existing, definition) => !usesChanged(existing) && equality.isSame(existing, definition) };
 }
 
-/** Returns the name of an object that gets another definition, with possibly other types of its columns or its result. */
+/** Returns the name of an object that gets a different definition, with possibly other types of its columns or its result. */
 function readReplaced(state: State, document: unknown, { isSame }: ObjectEquality): string | null {
   if (!isObject(document) || typeof document['definition'] !== 'string') return null;
   const existing = getObject(state, document as unknown as ObjectName);

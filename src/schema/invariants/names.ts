@@ -381,7 +381,7 @@ export function movedObjectProblems(
       .filter(isKept)
       .map(({ kind, id }): Problem => {
         const label = objectLabel({ kind, id });
-        const message = `table ${quoteName(table)} cannot move with ${label}, which names it: delete it first, and create it again afterwards`;
+        const message = `table ${quoteName(table)} cannot move while ${label} names it: first delete that object, and create it again after the move`;
         return { code: 'IN_USE', message, object: { kind, id }, collection: name };
       });
   });

@@ -99,7 +99,7 @@ export const ENVIRONMENT = 'environment';
 interface EnvironmentEventData {
   'environment.created': EnvironmentSettings;
   /**
-   * Contains only changed members. `base`: the position at which both schemas were equal. Null: unknown. The service
+   * Contains only changed members. `base`: the position at which both schemas were equal. Null if unknown. The service
    * itself updates the base without an event.
    */
   'environment.updated': Partial<EnvironmentSettings> & { token?: 'replaced'; base?: number | null };

@@ -159,7 +159,7 @@ export function relationBody(relation: Relation): NewRelation {
 }
 
 /**
- * True if a column has another type or key in the other state. Foreign keys on the column must then be dropped first.
+ * True if a column has a different type or key in the other state. Foreign keys on the column must then be dropped first.
  */
 export function columnChanges(from: State, to: State, collection: string, field: string): boolean {
   const before = getField(from, collection, field)?.schema;

@@ -54,7 +54,7 @@ export function settledFlags(column: ColumnSchema): ColumnSchema {
 /** @param dataType the type in PostgreSQL's spelling */
 export const canCountUp = (dataType: string): boolean => ['smallint', 'integer', 'bigint'].includes(dataType);
 
-/** Returns the column with another type. Members that depend on the type are reset. */
+/** Returns the column with a different type. Members that depend on the type are reset. */
 export function columnOfType(column: ColumnSchema, dataType: string): ColumnSchema {
   const { extras: _, ...rest } = column;
   return {

@@ -105,7 +105,7 @@ function typeOfObject({ id, definition }: SchemaObject): ColumnType | null {
 const ENUM =
   /^(\s*CREATE\s+TYPE\s+\S.*?\s+AS\s+ENUM\s*\(\s*)((?:'(?:[^']|'')*'(?:\s*,\s*'(?:[^']|'')*')*)?)(\s*\)\s*;?\s*)$/is;
 
-/** Returns the values in the definition of an enum. Null for another definition. */
+/** Returns the values in the definition of an enum. Null for a different definition. */
 export function labelsIn(definition: string): string[] | null {
   const list = ENUM.exec(definition)?.[2];
   if (list === undefined) return null;

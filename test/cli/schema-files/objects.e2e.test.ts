@@ -325,7 +325,7 @@ describe('files of views', () => {
     ]);
   });
 
-  it('are merged with changes of others, and conflicts name the file and both definitions', async () => {
+  it('are merged with changes by others, and conflicts name the file and both definitions', async () => {
     const [mine, other] = ['CREATE VIEW adults AS SELECT id FROM members', `${ADULTS.split(' WHERE')[0]}`];
     await writeFile(at('view.adults.sql'), `${mine};\nCOMMENT ON VIEW adults IS 'Adults';\n`);
     await api.ok('PATCH', '/objects/view/adults', { definition: other });

@@ -218,7 +218,7 @@ describe('the GitHub action and the GitLab template', () => {
     return git('rev-parse', 'HEAD');
   }
 
-  it('plans a pull request, pushes main, and keeps the changes of others', async function () {
+  it('plans a pull request, pushes main, and keeps changes by others', async function () {
     this.timeout(300_000);
     const fields = [{ field: 'title', type: 'string', interface: 'input', schema: { max_length: 100 } }];
     const install = action().runs.steps.find(({ name }) => name === 'install dps');

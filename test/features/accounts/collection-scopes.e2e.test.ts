@@ -433,7 +433,7 @@ describe('scopes over collections', () => {
     expect((await send('/collections/shop_orders', request)).status).equal(412);
   });
 
-  it('do not restore a deleted collection of others under a name within the scope', async () => {
+  it('do not restore a deleted collection outside the scope under a name within it', async () => {
     await api.ok('POST', '/collections', { collection: 'secrets', schema: {}, fields: [KEY, field('value')] });
     const before = await api.head();
     await api.ok('DELETE', '/collections/secrets');
@@ -443,7 +443,7 @@ describe('scopes over collections', () => {
     expect(missingOf(await change('/schema/apply', renamed))).deep.equal(REJECTED);
   });
 
-  it('hide in a merge what a collection of others contained under a name within the scope', async () => {
+  it('hide in a merge what a collection outside the scope contained under a name within it', async () => {
     const { data } = await api.ok<{ data: { position: number } }>('GET', '/server/info');
     await api.ok('POST', '/collections', { collection: 'shop_wages', schema: {}, fields: [KEY, field('bonus')] });
     await api.ok('POST', '/collections/shop_wages/rename', { to: 'wages' });
@@ -484,7 +484,7 @@ describe('scopes over collections', () => {
     expect(missingOf(reply), reply.text).deep.equal(REJECTED);
   });
 
-  it('do not replay the response of a token with another scope', async () => {
+  it('do not replay the response of a token with a different scope', async () => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'same' };
     const request = { method: 'PATCH', headers, body: JSON.stringify({ meta: { note: 'once' } }) };
     const first = await client('/collections/shop_items', request);

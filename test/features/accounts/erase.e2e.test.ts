@@ -439,7 +439,7 @@ describe('an erased person', () => {
     expect(await verified()).to.include({ ok: true, erased: 0 });
   });
 
-  it('is not covered by an event that names positions of others', async () => {
+  it('is not covered by an event that names positions of other people', async () => {
     const mallory = await newPerson(admin, 'mallory', 'admin');
     await change(mallory.send, 'first');
     const position = (await ofActor(mallory.id)).at(-1)?.position ?? 0;

@@ -163,7 +163,7 @@ describe('scopes over collections with change requests', () => {
     await api.ok('DELETE', '/objects/trigger/mark on shop_items');
   });
 
-  it('reject an acknowledgement of a finding about another collection, whether or not there is one', async () => {
+  it('reject an acknowledgement about another collection, whether or not it has such a finding', async () => {
     await api.ok('POST', '/collections', { collection: 'shop_bills', schema: {}, fields: [KEY] });
     const meta = { interface: 'input', options: { from: 'shop_bills' } };
     await api.ok('POST', `/fields/${HIDDEN}`, { field: 'bills', type: 'string', meta, schema: {} });

@@ -91,7 +91,7 @@ describe('adopting tables', () => {
     }
   });
 
-  it('rejects unknown, managed and unsupported tables by name', async () => {
+  it('rejects unknown, managed and unsupported tables, and names them', async () => {
     const { instance, stop } = await startAdoptFixture(
       HARD_SCHEMA + UNREPRESENTED.replace('CREATE EXTENSION citext;', ''),
     );

@@ -118,7 +118,7 @@ describe('unusual keys, groups and names', () => {
     }
   });
 
-  it('a table with the name of a service table is rejected by name', async () => {
+  it('a table with the name of a service table is rejected, and the error names it', async () => {
     await api.sql('CREATE TABLE service_folders (id int PRIMARY KEY)');
     const { adopted, refused } = await api.ok<Adopted>('POST', '/schema/adopt', { all: true });
     expect(adopted).to.deep.equal([]);

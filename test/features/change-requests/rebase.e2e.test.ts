@@ -85,7 +85,7 @@ describe('change requests', () => {
       expect(rows).to.deep.equal([{ headline: 'One', content: 'ONE' }]);
     });
 
-    it('need a new approval for another value', async () => {
+    it('need a new approval for a different value', async () => {
       const diff = await diffOf(admin, (snapshot) => {
         const body = snapshot.fields.find((each) => each.collection === table && each.field === 'body');
         Object.assign(body?.schema ?? {}, { is_nullable: false });
@@ -216,7 +216,7 @@ describe('change requests', () => {
   });
 
   describe('after a revert', () => {
-    it('restore rows from the trash, and show until when', async () => {
+    it('restore rows from the trash, and show how long that is possible', async () => {
       await api.sql(`INSERT INTO ${table} (title) VALUES ('one'), ('two')`);
       const { id } = await proposed('No titles', without(table, 'title'));
       await apply(id);
@@ -264,7 +264,7 @@ describe('change requests', () => {
       expect((await reverted(id)).title).to.equal(`Revert: ${'é'.repeat(192)}`);
     });
 
-    it('keep later changes of others, and report conflicts', async () => {
+    it('keep later changes by others, and report conflicts', async () => {
       const { id } = await proposed('A note', noted(table, 'mine'));
       await apply(id);
       await patch(`/fields/${table}/body`, 'since');

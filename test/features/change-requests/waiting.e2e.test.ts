@@ -88,7 +88,7 @@ describe('a scheduled change request', () => {
     await blockedBy('SELECT FROM recent', redefine, { object: view });
   });
 
-  it('does not wait for preparations of others', async () => {
+  it('does not wait for preparations of other requests', async () => {
     await clock.set('0');
     const online = onlineOf(api);
     const names = ['big1', 'big2', 'big3', 'big4'];

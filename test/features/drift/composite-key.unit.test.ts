@@ -95,7 +95,7 @@ describe('a multi-column key', () => {
     });
   });
 
-  it('is renamed, and recreated for another definition', () => {
+  it('is renamed, and recreated for a different definition', () => {
     expect(repair(keyed(['a', 'b'], both('l')), keyed(['a', 'b'], both()))).to.deep.equal({
       before: [[null, 'RENAME CONSTRAINT "k" TO "l"', false, 'l']],
       after: [],

@@ -22,7 +22,7 @@ const words = (target: string, rest = ''): Json => ({
 const part = (table: string, bound = 'DEFAULT'): Json => ({ table, bound });
 
 describe('consequences of a table rename', () => {
-  it('are foreign keys, their definitions and partitions with only the new name', () => {
+  it('are differences in foreign keys, definitions and partitions that contain only the new name', () => {
     expect(consequence(key('was'), key('is'), ['was', 'is'])).to.equal(true);
     expect(consequence(part('was'), part('is'), ['was', 'is'])).to.equal(true);
     expect(consequence(words('was'), words('now'), ['was', 'now'])).to.equal(true);

@@ -319,7 +319,7 @@ describe('drift', () => {
     expect((await repair()).drift.tables.flatMap(({ differences }) => differences)).to.have.length(1);
   });
 
-  it('finds a sequence with another owner or none', async () => {
+  it('finds a sequence with a different owner or none', async () => {
     await byHand(`CREATE TABLE counted (id serial, n integer); CREATE SEQUENCE free;
       CREATE TABLE apart (id integer DEFAULT nextval('free'))`);
     await adopt(fixture.instance);

@@ -96,7 +96,7 @@ describe('losses of a repair', () => {
     ]);
   });
 
-  it('are not marked for another representation of the whole table', () => {
+  it('are not marked for a different representation of the whole table', () => {
     const withKey = actualTable([id, a], [relation]);
     const all = { ...withKey.all, collection: tableOf('t', { comment: 'c' }) };
     const plan = planForDifferent(

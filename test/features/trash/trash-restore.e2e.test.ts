@@ -209,7 +209,7 @@ describe('restoring tables', () => {
     expect((await relation('offers', 'vendor')).schema).to.equal(null);
   });
 
-  it('rejects a relation to a key of another type, or restores without it', async () => {
+  it('rejects a relation to a key of a different type, or restores without it', async () => {
     const fields = [plain('id', 'integer', { is_primary_key: true })];
     await api.ok('POST', '/collections', { collection: 'owners', schema: {}, fields });
     await make('pets', [plain('owner', 'integer')]);

@@ -38,7 +38,7 @@ describe('the trash of tables', () => {
       [`public.${table}`],
     );
 
-  it('keeps a deleted table with its rows, and reports until when', async () => {
+  it('keeps a deleted table with its rows, and reports how long it can be restored', async () => {
     await articles();
     await api.sql(`INSERT INTO articles (title) VALUES ('a'), ('b')`);
     await api.ok('DELETE', '/collections/articles');

@@ -186,7 +186,7 @@ describe('parsing JSON in steps', () => {
       message: 'The body exceeds a limit: an object contains the member "type" twice.',
       path: 'fields[1].a.type',
     });
-    // The same name in another spelling, and in objects that consist of several chunks.
+    // The same name in a different spelling, and in objects that consist of several chunks.
     expect(await refusalOf('{"a":1,"\\u0061":2}')).include({ path: 'a' });
     const long = Array.from({ length: 9_000 }, (_, index) => `"member ${index}":${index}`).join();
     expect(await refusalOf(`{"__proto__":1,${long},"__proto__":2}`)).include({ path: '__proto__' });

@@ -105,7 +105,7 @@ describe('readQuery', () => {
     }
   });
 
-  it('rejects unknown parameters by name, whatever it is', () => {
+  it('rejects unknown parameters and names them, whatever their names are', () => {
     expect(problemsOf('?=1')).deep.equal(queryProblem('', 'Query parameter "" is not supported here.'));
     expect(problemsOf('?x=1&__proto__=2&constructor')).deep.equal(
       ['x', '__proto__', 'constructor'].flatMap((name) =>

@@ -65,7 +65,7 @@ describe('a change that existing rows violate', () => {
     expect(message).to.match(/\(2 values are longer than 3\)$/);
   });
 
-  it('reports how many values do not convert to another type', async () => {
+  it('reports how many values do not convert to a different type', async () => {
     const table = await tableWith('string', {}, `VALUES ('1'), ('one'), ('99999999999')`);
     const number = await refusedChange(table, { type: 'integer' });
     expect(number.sqlstate).to.be.oneOf(['22P02', '22003']);

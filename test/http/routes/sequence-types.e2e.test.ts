@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createDatabase } from '../../support/postgres.js';
 import { withService } from '../../support/with-service.js';
 
-describe('the sequence of an identity column with another type', () => {
+describe('the sequence of an identity column with a different type', () => {
   const { api } = withService();
 
   for (const [column, type, more] of [

@@ -94,7 +94,7 @@ describe('checkpoints compared with an export', () => {
     expect(await compareWith([signed(3)], PLAIN, { broken: 4 })).to.have.nested.property('0.ok', true);
   });
 
-  it('do not match with another hash or origin', async () => {
+  it('do not match with a different hash or origin', async () => {
     const forged = 'f'.repeat(64);
     expect(await reasonOf([signed(2, { hash: forged })], PLAIN)).to.equal(
       `position 2 has the hash ${hashOf(2)}: the log was rewritten there or before`,

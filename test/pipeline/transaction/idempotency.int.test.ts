@@ -62,7 +62,7 @@ describe('an idempotency key', () => {
     expect(await eventsOf('once')).to.equal(1);
   });
 
-  it('is rejected with another request', async () => {
+  it('is rejected with a different request', async () => {
     expectDone(await create('mine', idempotency('k2')));
     expect(refusedWith(await create('yours', idempotency('k2', 'other hash')))).to.equal('IDEMPOTENCY_MISMATCH');
     expect(await eventsOf('yours')).to.equal(0);

@@ -26,7 +26,7 @@ describe('the plan for relations', () => {
     ]);
   });
 
-  it('recreates a key with another action or deferrability', () => {
+  it('recreates a key with a different action or deferrability', () => {
     expect(
       planned(
         [created('one'), created('t', [manyColumn('a')]), relationCreated('t.a', 'one')],

@@ -310,7 +310,7 @@ describe('a foreign key', () => {
     expect(plan(state, relationCreated('t.author', 'authors', null))).to.deep.equal([]);
   });
 
-  it('is renamed for another name and recreated for another action', () => {
+  it('is renamed for another name and recreated for a different action', () => {
     const tied = after(created('authors'), created('t', [author]), relationCreated('t.author', 'authors'));
     const update = (path: string, value: string): NewEvent => ({
       type: 'relation.updated',

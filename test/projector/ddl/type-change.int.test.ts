@@ -12,7 +12,7 @@ import { column } from '../columns.js';
 const timeTypes = (name: string, zone: string, values: string[]): Record<string, string[]> =>
   Object.fromEntries([0, 3, 5, 6].map((digits) => [`${name}(${digits}) ${zone}`, values]));
 
-/** Texts that most types store in another spelling. */
+/** Texts that most types store in a different spelling. */
 const SPELLINGS = ['0012', '+12', ' 12', '12 ', '1e1', 'yes', 't', '[1,1 ]', '{"b":1}', '20200203', '101100', '10:11'];
 const UUID_UPPER = '8C7A5A0E-3D9C-4BD5-8B0A-000000000001';
 

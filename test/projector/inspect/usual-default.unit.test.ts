@@ -25,7 +25,7 @@ const USUAL: Case[] = [
 ];
 
 const OTHER: Case[] = [
-  // Values that are cast, of another type, or spelled differently than in their column.
+  // Values that are cast, of a different type, or spelled differently than in their column.
   ["'x'::character varying", 'text', 'x'],
   ["'x'::character", 'character(3)', 'x'],
   ['5', 'smallint', 5],

@@ -175,7 +175,7 @@ describe('a preparable statement', () => {
     expect(preparedOf(statementOf({ kind: 'not null', column: 'a' }, 'a', null))).to.equal(undefined);
   });
 
-  it('has another key with another definition', () => {
+  it('has a different key with a different definition', () => {
     const keyOf = (what: Preparable) => preparedOf(statementOf(what))?.key;
     const copy = (name: string, key: string) =>
       keyOf({ kind: 'copy', column: { name: 'v', identity: name }, key: [{ name: 'id', identity: key }], position: 7 });

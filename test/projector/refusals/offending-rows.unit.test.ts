@@ -58,7 +58,7 @@ describe('violating rows', () => {
       'row would have the same value',
       'rows would have the same value',
     ]);
-    // Generated columns and columns of another type cannot be compared yet.
+    // Generated columns and columns of a different type cannot be compared yet.
     expect(ask('23505', [created('t')], [added(a('text', { generation_expression: "'x'" }))])).to.equal(null);
     expect(alter('23505', a('text'), a('integer', { is_unique: true }))).to.equal(null);
     expect(alter('23505', a('text'), a('alias', null))).to.equal(null);

@@ -120,7 +120,7 @@ describe('verification', () => {
     });
   }
 
-  it('finds a foreign key with another action', async () => {
+  it('finds a foreign key with a different action', async () => {
     const [difference, ...more] = await verifyTampered(`
       ALTER TABLE t DROP CONSTRAINT t_author_foreign;
       ALTER TABLE t ADD CONSTRAINT t_author_foreign FOREIGN KEY (author) REFERENCES authors (id) NOT VALID`);

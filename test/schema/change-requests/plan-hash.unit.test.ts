@@ -120,7 +120,7 @@ describe('the hash of a plan', () => {
   });
 
   for (const [kind, [one, other]] of Object.entries(DEFINITIONS))
-    it(`differs if a created or deleted object of kind ${kind} has another definition`, () => {
+    it(`differs if a created or deleted object of kind ${kind} has a different definition`, () => {
       const created = [one, other].map((definition) =>
         decideEvents(base, 'create-object', { body: { kind, definition } }),
       );

@@ -409,7 +409,7 @@ describe('the replay of trust rules', () => {
     const view = { kind: 'view', id: 'v' };
     const object = { ...view, definition: 'CREATE VIEW v AS SELECT 1', comment: null };
 
-    it('reports another name, another end of a relation, and objects outside them', () => {
+    it('reports a different name, a different end of a relation, and objects outside them', () => {
       expect(exceeds({ type: 'collection.renamed', collection: 'articles', data: { to: 'pages' } })).to.deep.equal([
         ALL,
       ]);

@@ -64,7 +64,7 @@ describe('the equivalent online request', () => {
     });
   });
 
-  it('is the whole diff otherwise', () => {
+  it('is the whole diff in all other cases', () => {
     const { after } = edit(initialState(), ({ collections, fields }) => {
       collections.push(table('a'));
       fields.push(key('a'));

@@ -101,7 +101,7 @@ describe('imported relations', () => {
     expect(result.warnings).to.deep.equal(['REFERENCE_LEFT_OUT a.item', 'REFERENCE_LEFT_OUT a.item']);
   });
 
-  it('lose names of fields with another purpose or none', () => {
+  it('lose names of fields with a different purpose or none', () => {
     const fields = [column('a.b', 'integer'), alias('a.al'), column('a.kind', 'string'), column('a.item', 'string')];
     const meta = { junction_field: 'b', sort_field: 'al' };
     const result = read(parts(fields, [relation('a.b', 'b', meta)]));

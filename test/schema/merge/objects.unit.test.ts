@@ -75,7 +75,7 @@ describe('a merge of functions', () => {
     ]);
   });
 
-  it('reports different definitions as a conflict, and keeps functions with other argument types apart', () => {
+  it('reports different definitions as a conflict, and keeps functions with different argument types apart', () => {
     const merged = mergeAll(redefined('a + 1'), redefined('a + 2'));
     const places = merged.kind === 'conflicts' ? merged.conflicts.map(({ place }) => describeLocation(place)) : [];
     expect(places).to.deep.equal(['function "f(integer)", definition']);

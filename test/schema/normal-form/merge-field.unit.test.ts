@@ -155,7 +155,7 @@ describe('field updates', () => {
     expect(faultsOf(changed(make('alias'), { schema: {} })).join()).to.include('schema must be null');
   });
 
-  it('reject the data type of another type, and renames', () => {
+  it('reject the data type of a different type, and renames', () => {
     expect(faultsOf(changed(make('string'), { schema: { data_type: 'integer' } })).join()).to.include(
       'for type string',
     );

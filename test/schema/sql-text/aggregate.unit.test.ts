@@ -52,7 +52,7 @@ describe('the definition of an aggregate', () => {
     ]);
   });
 
-  it('is the same with options in another order, but not with another option, mode or number of direct arguments', () => {
+  it('is the same with options in a different order, but not with a different option, mode or number of direct arguments', () => {
     const spelled = `create or replace aggregate TOTAL (IN a pg_catalog.int4, text) (initcond = '0', finalfunc = finish, stype = decimal, sfunc = "add")`;
     expect(isSameDefinition(TOTAL, spelled)).to.equal(true);
     for (const other of [

@@ -31,7 +31,7 @@ describe('the definition of a policy', () => {
     expect(definition.calls.map(({ name }) => name)).to.deep.equal(['f']);
   });
 
-  it('is the same with other spelling and another order of roles, but not with another role, command or condition', () => {
+  it('is the same with a different spelling and order of roles, but not with another role, command or condition', () => {
     const spelled = 'create policy own on posts as permissive for all to "Tim", ADA using ((owner = current_user))';
     expect(isSameDefinition(OWN, spelled)).to.equal(true);
     for (const other of [
@@ -44,7 +44,7 @@ describe('the definition of a policy', () => {
       expect(isSameDefinition(OWN, other), other).to.equal(false);
   });
 
-  it('gets another name and another table, and keeps the rest of its text', () => {
+  it('accepts another name and another table, and keeps the rest of its text', () => {
     expect(renamedDefinition(`CREATE POLICY "a b"ON"c d"USING (x <> ' ON "c d"')`, 'plain on posts')).to.equal(
       `CREATE POLICY plain ON posts USING (x <> ' ON "c d"')`,
     );

@@ -41,7 +41,7 @@ describe('the definition of a rule', () => {
     expect(definition.calls.map(({ name }) => name)).to.deep.equal(['f']);
   });
 
-  it('is the same with other spelling, but not with another event, condition or command', () => {
+  it('is the same with a different spelling, but not with another event, condition or command', () => {
     const spelled = LOG.replace('CREATE RULE', 'create or replace rule')
       .replace('ALSO', '')
       .replace('new.a', '(NEW.a)');
@@ -57,7 +57,7 @@ describe('the definition of a rule', () => {
       expect(isSameDefinition(LOG, other), other).to.equal(false);
   });
 
-  it('gets another name and another table, and keeps the rest of its text', () => {
+  it('accepts another name and another table, and keeps the rest of its text', () => {
     const text = `CREATE RULE "a b"AS ON UPDATE /* TO a */ TO"c d"WHERE new.x <> ' TO "c d"' DO ALSO UPDATE "c d" SET x = 1`;
     expect(renamedDefinition(text, 'plain on posts')).to.equal(
       `CREATE RULE plain AS ON UPDATE /* TO a */ TO posts WHERE new.x <> ' TO "c d"' DO ALSO UPDATE "c d" SET x = 1`,

@@ -28,7 +28,7 @@ describe('the definition of a statistics object', () => {
     expect(definition.calls.map(({ name }) => name).sort()).to.deep.equal(['f', 'lower']);
   });
 
-  it('is the same with another order of kinds or columns, but not with other kinds, columns or another table', () => {
+  it('is the same with a different order of kinds or columns, but not with other kinds, columns or another table', () => {
     const spelled = 'create statistics "cities"(mcv,ndistinct)on "zip", CITY from posts -- all';
     expect(isSameDefinition(CITIES, spelled)).to.equal(true);
     for (const other of [
@@ -41,7 +41,7 @@ describe('the definition of a statistics object', () => {
       expect(isSameDefinition(CITIES, other), other).to.equal(false);
   });
 
-  it('gets another name and another table, and keeps the rest of its text', () => {
+  it('accepts another name and another table, and keeps the rest of its text', () => {
     const text = `CREATE STATISTICS public."a b"(mcv)ON x,(y||' FROM "c d"')FROM"c d"`;
     expect(renamedDefinition(text, 'Plain')).to.equal(
       `CREATE STATISTICS "Plain" (mcv)ON x,(y||' FROM "c d"')FROM public."c d"`,

@@ -37,7 +37,7 @@ describe('the definition of a trigger', () => {
     expect(definition.calls.map(({ name }) => name)).to.deep.equal(['f', 'g']);
   });
 
-  it('is the same with other spelling, but not with another event, condition or argument', () => {
+  it('is the same with a different spelling, but not with another event, condition or argument', () => {
     const spelled = 'create or replace trigger mark before insert on posts for each row execute procedure mark()';
     expect(isSameDefinition(MARK, spelled)).to.equal(true);
     for (const other of [
@@ -50,7 +50,7 @@ describe('the definition of a trigger', () => {
     expect(canReplace(MARK, spelled)).to.equal(false);
   });
 
-  it('gets another name and another table, and keeps the rest of its text', () => {
+  it('accepts another name and another table, and keeps the rest of its text', () => {
     const text = `CREATE CONSTRAINT TRIGGER "a b"AFTER INSERT /* ON a */ ON"c d"FOR EACH ROW WHEN (new.x <> ' ON "c d"') EXECUTE FUNCTION f()`;
     expect(renamedDefinition(text, 'plain on posts')).to.equal(
       `CREATE CONSTRAINT TRIGGER plain AFTER INSERT /* ON a */ ON posts FOR EACH ROW WHEN (new.x <> ' ON "c d"') EXECUTE FUNCTION f()`,

@@ -56,7 +56,7 @@ describe('matching trash entries', () => {
     expect(fitsBetween(without(LIBRARY, 'articles', 'review'), renamed, inTrash('articles', 'review'))).to.equal(true);
   });
 
-  it('exclude fields of another type or computed ones, unless restored empty', () => {
+  it('exclude fields of a different type or computed ones, unless restored empty', () => {
     const others: [string, object][] = [
       ['bigInteger', {}],
       ['integer', { data_type: 'smallint' }],

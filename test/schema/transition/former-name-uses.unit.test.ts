@@ -92,7 +92,7 @@ describe('an old name that is still used', () => {
     expect(messagesOf(state, {}, { articles: { state: 'status' } })).to.deep.equal([]);
   });
 
-  it('is searched in the collection of the field and where that is shown', () => {
+  it('is searched for in the collection of the field and where that collection is shown', () => {
     const options = { text: 'headline' };
     const state = saying({
       'articles.author': { options },
@@ -110,7 +110,7 @@ describe('an old name that is still used', () => {
     );
   });
 
-  it('is searched in templates of the collection of the field', () => {
+  it('is searched for in templates of the collection of the field', () => {
     const state = saying({
       articles: { display_template: '{{headline}} {{ author.headline }}', preview_url: 'https://a/{{headline}}' },
       authors: { display_template: '{{headline}}' },

@@ -21,7 +21,7 @@ const atHead = (extras: TableExtras | undefined) => ({
 describe('the extras of a table in a draft', () => {
   const edit = () => new DraftEditor(EMPTY, { collections: [LISTED], fields: [], relations: [] });
 
-  it('differ only by their change, also if the draft changed the table before', () => {
+  it('differ only by their change, even if the draft changed the table before', () => {
     const editor = edit();
     editor.put('collections', { ...LISTED, meta: { ...LISTED.meta, note: 'drafted' } });
     editor.putExtras('articles', AT, { indexes: [index('one', 'a')] });

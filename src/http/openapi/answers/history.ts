@@ -113,8 +113,8 @@ export const batch = z
 
 const changed = <S extends z.ZodType>(shape: S) =>
   z.strictObject({
-    before: shape.nullable().describe('Null: it is created'),
-    after: shape.nullable().describe('Null: it is deleted'),
+    before: shape.nullable().describe('Null if it is created'),
+    after: shape.nullable().describe('Null if it is deleted'),
   });
 
 /** The changes between two points in time, for one or several steps. */
@@ -127,7 +127,7 @@ const documentChanges = z
   .meta({ id: 'DocumentChanges' });
 
 export const changedBatch = batch
-  .extend({ changes: documentChanges.nullable().describe('Null: too many to list') })
+  .extend({ changes: documentChanges.nullable().describe('Null if there are too many to list') })
   .meta({ id: 'ChangedBatch' });
 
 /** The schema at a point in time, as lists show it. */

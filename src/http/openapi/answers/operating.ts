@@ -81,7 +81,7 @@ export const projection = z
     rebuilding: z
       .strictObject({
         since: z.iso.datetime(),
-        done: z.number().min(0).max(1).nullable().describe('Progress. Null: unknown'),
+        done: z.number().min(0).max(1).nullable().describe('Progress. Null if unknown'),
       })
       .nullable()
       .describe('A rebuild that runs in this process'),
@@ -90,8 +90,8 @@ export const projection = z
 
 const difference = {
   member: text,
-  expected: json.describe('The value in the log. Null: the object does not exist there'),
-  found: json.describe('The value in the database. Null: the object does not exist there'),
+  expected: json.describe('The value in the log. Null if the object does not exist there'),
+  found: json.describe('The value in the database. Null if the object does not exist there'),
 };
 
 const differences = z.array(
@@ -230,7 +230,7 @@ export const adoption = z
 
 export const plan = z
   .strictObject({
-    accepted: z.boolean().nullable().describe('True if PostgreSQL accepted it. Null: it was not executed'),
+    accepted: z.boolean().nullable().describe('True if PostgreSQL accepted it. Null if it was not executed'),
     errors: errors.shape.errors.optional(),
     events: z.array(plannedEvent),
     statements: z.array(
@@ -252,7 +252,7 @@ export const plan = z
         z.strictObject({
           table: text,
           lock: text.describe('The strongest lock level on the table, by its name in PostgreSQL'),
-          rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: not yet known'),
+          rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null if not yet known'),
           bytes: z.number().nullable().describe('From the same statistics, without indexes'),
           empty: z
             .literal(true)
@@ -292,8 +292,8 @@ export const plan = z
             z.strictObject({
               object: text.describe('The type and the name of the object in PostgreSQL'),
               property: text,
-              before: textOrNull.describe('Null: the object did not have the property'),
-              after: textOrNull.describe('Null: the object no longer has the property'),
+              before: textOrNull.describe('Null if the object did not have the property'),
+              after: textOrNull.describe('Null if the object no longer has the property'),
             }),
           )
           .describe('Properties that the log does not describe, and that the change altered'),
@@ -306,7 +306,7 @@ export const plan = z
 export const policyAt = z.strictObject({
   data: policy,
   meta: z.strictObject({
-    position: z.int().min(0).describe('Position of the event that set it. 0: the default policy'),
+    position: z.int().min(0).describe('Position of the event that set it. 0 for the default policy'),
     updated_at: z.iso.datetime().nullable(),
     codes: z
       .array(z.strictObject({ code: z.string(), title: z.string(), level: z.enum(LEVELS), shown_only: z.boolean() }))

@@ -17,7 +17,7 @@ const shownMeta = collectionMeta
 export const collection = model.collectionDocument
   .extend({
     meta: shownMeta,
-    schema: model.tableDocument.omit({ extras: true }).extend({ sql: text }).nullable().describe('Null: a folder'),
+    schema: model.tableDocument.omit({ extras: true }).extend({ sql: text }).nullable().describe('Null for a folder'),
   })
   .meta({ id: 'Collection' });
 
@@ -28,7 +28,7 @@ export const field = model.fieldDocument
     schema: model.columnDocument
       .meta({ id: 'Column' })
       .nullable()
-      .describe('Null: an alias field, which has no column'),
+      .describe('Null for an alias field, which has no column'),
   })
   .meta({ id: 'Field' });
 
@@ -53,8 +53,11 @@ export const snapshot = z
 
 const statistics = z.strictObject({
   bytes: z.number().nullable(),
-  rows: z.number().nullable().describe('An estimate. Null: unknown'),
-  age: z.number().nullable().describe('Seconds since the last ANALYZE. Null: counted since the statistics began'),
+  rows: z.number().nullable().describe('An estimate. Null if unknown'),
+  age: z
+    .number()
+    .nullable()
+    .describe('Seconds since the last ANALYZE. Null if the rows were counted since the statistics began'),
   uses: z.number().nullable().optional().describe('Number of scans and written rows, if counted'),
 });
 
@@ -85,7 +88,10 @@ export const finding = z
     why: text,
     safer: safer.optional(),
     aliases: z.array(text).describe('The name of the rule in other tools: `squawk:ban-char-field`'),
-    statistics: statistics.nullable().optional().describe('The statistics that the level is based on. Null: none'),
+    statistics: statistics
+      .nullable()
+      .optional()
+      .describe('The statistics that the level is based on. Null if there are none'),
     places: z
       .array(z.strictObject({ collection: text, field: text.optional() }))
       .optional()
@@ -116,17 +122,17 @@ export const dependent = z
 
 export const databaseTable = z
   .strictObject({
-    rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null: there are none yet'),
+    rows: z.number().nullable().describe('Estimated from the PostgreSQL statistics. Null if there are none yet'),
     bytes: z
       .strictObject({ table: bytes.nullable(), indexes: bytes.nullable(), total: bytes.nullable() })
       .describe(
-        'Size on disk, with all partitions. If another session has locked the table: as estimated by the statistics. Null: there are none yet',
+        'Size on disk, with all partitions. If another session has locked the table: as estimated by the statistics. Null if there are none yet',
       ),
     analyzed_at: z.iso.datetime().nullable().describe('When the statistics were collected'),
     indexes: z.array(
       z.strictObject({
         name: text,
-        definition: text.nullable().describe('Null: another session has locked the table'),
+        definition: text.nullable().describe('Null if another session has locked the table'),
         bytes: bytes.nullable(),
         scans: z.int().min(0).nullable().describe('Number of uses since the statistics were last reset'),
         primary: z.boolean(),
@@ -138,8 +144,8 @@ export const databaseTable = z
       z.strictObject({
         name: text,
         kind: z.enum(['primary key', 'unique', 'foreign key', 'check', 'exclusion', 'not null', 'trigger']),
-        definition: text.nullable().describe('Null: another session has locked the table'),
-        valid: z.boolean().describe('False: rows that existed before it were not checked'),
+        definition: text.nullable().describe('Null if another session has locked the table'),
+        valid: z.boolean().describe('False if rows that existed before it were not checked'),
       }),
     ),
     dependents: z.array(dependent).describe('Objects that depend on it and that no snapshot contains'),
@@ -152,7 +158,7 @@ export const sample = z
       .array(z.record(z.string(), text.nullable()))
       .nullable()
       .describe(
-        'Values by field. Null: the table is locked or missing, or the database role cannot read all of its rows',
+        'Values by field. Null if the table is locked or missing, or the database role cannot read all of its rows',
       ),
     hidden: z.array(text).describe('Fields whose values are not shown'),
   })

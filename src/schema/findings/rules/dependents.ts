@@ -183,7 +183,7 @@ export const inherited: Rule = {
   code: 'INHERITED',
   level: 'danger',
   title: 'A parent table determines it',
-  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. A change to a parent table also has this finding if PostgreSQL does not accept its effect on the inheriting tables: a column that they inherit from several tables is renamed or gets another type, a new column has the name of one of theirs and another type, a relation of theirs loses its column or no longer fits, or they keep the table from being deleted. The service does not delete a table that has partitions that it does not manage.',
+  what: 'A column or a CHECK constraint that a table inherits from another table is deleted, renamed or changed in the inheriting table only. Partitions inherit too. A change to a parent table also has this finding if PostgreSQL does not accept its effect on the inheriting tables: a column that they inherit from several tables is renamed or changes its type, a new column has the name but not the type of one of their columns, one of their relations loses its column or no longer fits, or they prevent the table from being deleted. The service does not delete a table that has partitions that it does not manage.',
   why: 'PostgreSQL rejects the whole change. It changes inherited columns and constraints only together with those of the parent table, renames or retypes a column only if no other table determines it, and does not drop a table from which other tables inherit, except partitions.',
   safer:
     'Change the parent table, which changes the inheriting tables too. Delete the inheriting tables before their parent. If the service does not manage the parent, change it by hand and accept the drift. If a table has several parents, detach it with SQL, change the parents, and attach it again.',
@@ -376,7 +376,7 @@ const dataNotKept: Rule = {
   what: 'The trash does not keep a deleted object, because it cannot or the request has `purge`, or a request purges it from the trash. The message gives the reason.',
   why: 'The object is permanently deleted when the change is applied. Only a backup can restore it.',
   safer:
-    'Omit `purge`. If the message says so, apply the change online, so that the service copies many rows first. Otherwise, remove the named obstacle.',
+    'Omit `purge`. If the message suggests an online change, send one, so that the service can copy the rows beforehand. Otherwise, remove the named obstacle.',
 };
 
 const notRestored: Rule = {

@@ -186,7 +186,7 @@ export const changesRule: Rule = {
   code: 'CHANGES_RULE',
   level: 'warn',
   title: 'Changes a rewrite rule',
-  what: 'A rule is created, changed, enabled, disabled, renamed or dropped, or a table is restored without a rule that it had. Comments do not count. Each collection that the rule reads or writes has a finding of its own. If its table or view is renamed or deleted, only the findings about the table apply.',
+  what: 'A rule is created, changed, enabled, disabled, renamed or dropped, or a table is restored without a rule that it had. Comments do not count. Each collection that the rule reads or writes has its own finding. If its table or view is renamed or deleted, only the findings about the table apply.',
   why: 'PostgreSQL replaces statements with those of a rule. A rule can discard writes without an error, or write to other tables with the privileges of the owner of its table.',
   safer: 'Use a trigger if possible. The policy can require an approval for this finding.',
   example: { unsafe: RULE },
@@ -215,7 +215,7 @@ export const triggerOnLargeTable: Rule = {
   code: 'TRIGGER_ON_LARGE_TABLE',
   level: 'warn',
   title: 'Trigger on a large table',
-  what: 'A trigger FOR EACH ROW is created on a large existing table, or gets another definition.',
+  what: 'A trigger FOR EACH ROW is created on a large existing table, or its definition changes.',
   why: 'PostgreSQL runs its function for every row that a statement writes, so bulk changes to the table take longer. CREATE TRIGGER waits for all running writes, and its lock blocks later ones.',
   safer: 'Use FOR EACH STATEMENT with a transition table, or restrict the trigger with WHEN or UPDATE OF.',
   levels:

@@ -83,7 +83,7 @@ export const messages = inLanguage(
         'Start with a preset, change it if necessary, and save it. A preset replaces all settings except the rules for collections.',
       cautious: 'Cautious',
       aboutCautious:
-        'Users must acknowledge changes that lose data, block a table for long, rewrite it, or break clients. They must also acknowledge that they loosen this policy.',
+        'Users must acknowledge changes that lose data, block a table for long, rewrite it, or break clients. They must also acknowledge changes that loosen this policy.',
       production: 'Production',
       aboutProduction:
         'Another admin must approve changes that lose data, block a table for long or rewrite it, and changes to this policy. Users must acknowledge changes that break clients. Every change needs a reason. Tables above 100,000 rows are changed online. This needs at least two active admins.',

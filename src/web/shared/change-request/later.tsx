@@ -103,7 +103,7 @@ const NOTHING: readonly Resolution[] = [];
 
 /**
  * Shows a button. Conflicts in `error` replace it until all are resolved.
- * @param props.onTry called with all resolutions up to now. Empty for the first attempt
+ * @param props.onTry called with all resolutions so far. Empty for the first attempt
  */
 function Merging({ label, mine, isBusy, error, onTry }: Props) {
   const [before, setBefore] = useState(NOTHING);

@@ -82,7 +82,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('recreates a column with another expression', () => {
+  it('recreates a column with a different expression', () => {
     expect(
       planned(
         [created('t', [manyColumn('a'), column('g', 'integer', { generation_expression: 'a + 1' }), manyColumn('z')])],

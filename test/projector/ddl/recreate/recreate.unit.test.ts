@@ -25,7 +25,7 @@ describe('a generated column', () => {
   const a = column('a', 'text');
   const g = (expression: string, type = 'text'): Field => column('g', type, { generation_expression: expression });
 
-  it('is recreated for another expression without data loss', () => {
+  it('is recreated for a different expression without data loss', () => {
     const statements = alter(g('lower(a)'), g('upper(a)'), a);
     expect(texts(statements)).to.deep.equal([
       `ALTER TABLE IF EXISTS ${T} DROP COLUMN IF EXISTS "g"`,

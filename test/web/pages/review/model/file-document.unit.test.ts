@@ -44,7 +44,7 @@ describe('a snapshot file with other names of collections', () => {
     ['b', 'c'],
   ]);
 
-  it('has them in its collections, fields and relations, also if two names are exchanged', () => {
+  it('has them in its collections, fields and relations, even if two names are exchanged', () => {
     const schema = { table: 'b', foreign_key_table: 'a', constraint_name: 'b_y_foreign' };
     const meta = { many_collection: 'b', one_collection: 'a', one_allowed_collections: ['a', 'd'] };
     const file = {
@@ -100,7 +100,7 @@ describe('a snapshot file with other names of collections', () => {
 });
 
 describe('the origin and content of a snapshot file', () => {
-  it('reads the release of Directus from JSON and YAML, also inside data', () => {
+  it('reads the release of Directus from JSON and YAML, even inside data', () => {
     expect(directusRelease('version: 1\ndirectus: 11.1.0\nvendor: mysql\n')).equal('11.1.0');
     expect(directusRelease("version: 1\ndirectus: '12.1.0-rc.1'\n")).equal('12.1.0-rc.1');
     expect(directusRelease('{"data":{"version":1,"directus":"11.1.0","vendor":"postgres"')).equal('11.1.0');

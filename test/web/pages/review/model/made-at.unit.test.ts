@@ -20,7 +20,7 @@ describe('the creation time in the name of a snapshot', () => {
   ];
 
   for (const [name, time] of NAMES)
-    it(`${name}: ${time ?? 'not said'}`, () => {
+    it(`${name}: ${time ?? 'none'}`, () => {
       expect(timeInName(name, NOW)).to.equal(time);
     });
 });
@@ -39,7 +39,7 @@ describe('the position in the name of a snapshot', () => {
   ];
 
   for (const [name, origin] of NAMES)
-    it(`${name}: ${origin?.position ?? 'not said'}`, () => {
+    it(`${name}: ${origin?.position ?? 'none'}`, () => {
       expect(originInName(name)).to.deep.equal(origin);
     });
 });
