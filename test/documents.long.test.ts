@@ -152,7 +152,7 @@ describe('the documentation', () => {
     });
   }
 
-  it('has each release in the changelog, the newest as in package.json', () => {
+  it('lists each release in the changelog, and the newest is the one in package.json', () => {
     const headings = [...readPage('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
     expect(headings[0]).to.equal('[Unreleased]');
     expect(headings[1]).to.match(/^\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}$/);

@@ -71,7 +71,7 @@ describe('the service as a process', () => {
     await start().ready();
   });
 
-  it('refuses to be the second on a data directory, in one sentence', async () => {
+  it('does not start on a data directory that another service uses, and says so in one sentence', async () => {
     const first = start();
     const { url, token } = await first.ready();
     const end = await start().ended();

@@ -31,7 +31,7 @@ describe('the folders of src', () => {
   });
 
   for (const [room, order] of Object.entries(INSIDE)) {
-    it(`are in their order in ${room}`, () => {
+    it(`are in order in ${room}`, () => {
       expect(order).to.have.members(foldersIn(`src/${room}`));
       const floor = (file: string): number =>
         file.startsWith(`src/${room}/`) ? order.indexOf(file.split('/')[2] ?? '') : -1;

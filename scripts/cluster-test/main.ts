@@ -81,7 +81,7 @@ async function runUnderFaults(layout: Layout, mode: Mode): Promise<number> {
   return findings.length + (isKept ? 0 : 1);
 }
 
-/** All kinds equally often, in an order that the seed determines. */
+/** Every kind occurs equally often, in an order that the seed determines. */
 async function makeFaults(place: FaultTarget, findings: string[]): Promise<Done[]> {
   const kinds = Object.keys(FAULTS);
   const count = Number(values.faults);

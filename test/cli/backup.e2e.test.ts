@@ -323,7 +323,7 @@ describe('dps backup', () => {
     await (await startService({ DATABASE_URL: used })).stop();
   });
 
-  it('names a forced table, and restores its rows from a backup of a role that bypasses row security', async () => {
+  it('names a table with forced row security, and restores its rows from a backup of a role that bypasses row security', async () => {
     const from = await emptyDatabase();
     const guarded = await startService({ DATABASE_URL: from, OBJECTS: 'on' });
     try {

@@ -130,7 +130,7 @@ describe('dps changes, dps push --propose', () => {
     expect((await admin('/fields/articles/title')).status).to.equal(200);
   });
 
-  it('updates the title of a request, and permits its deletions to be permanent where the service asks for it', async () => {
+  it('updates the title of a request, and permits its deletions to be permanent if the service asks for it', async () => {
     const fields = [{ field: 'extra', type: 'string', interface: 'input', schema: {} }];
     expect((await admin('/collections', json({ collection: 'base', schema: {}, fields }))).status).to.equal(200);
     await desiredBy(without('base', 'extra'));

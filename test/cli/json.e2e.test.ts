@@ -220,7 +220,7 @@ describe('dps --json prints valid JSON when it', () => {
       .with.length(0);
   });
 
-  it('runs any of the remaining commands', () => {
+  it('runs each of the remaining commands', () => {
     expect([...seen, ...ELSEWHERE].toSorted()).to.deep.equal(all.toSorted());
   });
 });

@@ -77,7 +77,7 @@ describe('authorization', () => {
     for (const collections of ['none', 'filtered', 'judged'] as const) expect(await rejected(collections)).equal(null);
   });
 
-  it('responds as RFC 6750 requires otherwise', async () => {
+  it('otherwise responds as RFC 6750 requires', async () => {
     const code = 'UNAUTHENTICATED';
     expect(await answerTo(undefined)).to.deep.equal([
       code,

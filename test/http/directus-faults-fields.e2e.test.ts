@@ -155,7 +155,7 @@ describe('known Directus faults do not occur for fields and relations', () => {
     expect(distinct).to.deep.equal({ at: 2, token: 2, later: 2 });
   });
 
-  it('9: a key of any type is in the snapshot and equal elsewhere, with its defaults', async () => {
+  it('9: a key of any type is in the snapshot, and has the same defaults on another instance', async () => {
     await api.ok('POST', '/collections', {
       collection: 'keyed',
       schema: {},

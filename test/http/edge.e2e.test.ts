@@ -155,7 +155,7 @@ describe('the HTTP API', () => {
       expect((await send('/collections/once', { method: 'DELETE' })).status).equal(404);
     });
 
-    it('use exact names of any characters', async () => {
+    it('use exact names, with any characters', async () => {
       const names = [
         'a b',
         'a/b',

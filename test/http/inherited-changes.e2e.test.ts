@@ -182,7 +182,7 @@ describe('changing a column that managed tables inherit', function () {
     expect([...(await fieldsNamed('mood')).keys()].sort()).to.deep.equal([...ALL, 'uses_mood'].sort());
   });
 
-  it('applies a diff that changes the parent and its children alike, and the children further', async () => {
+  it('applies a diff that changes the parent and its children alike, and makes further changes to the children', async () => {
     const document = await snapshot();
     const fields = document.fields.map((each) => {
       if (each.field !== 'b' || !ALL.includes(each.collection)) return each;

@@ -94,7 +94,7 @@ describe('names of new collections and fields', () => {
     expect([unknown.status, unknown.text.includes('exists')]).to.deep.equal([404, false]);
   });
 
-  it('matches names of a snapshot in another normalization, and creates new ones in NFC', async () => {
+  it('matches names of a snapshot in a different normalization, and creates new ones in NFC', async () => {
     const snapshot = {
       version: 1,
       collections: [

@@ -417,7 +417,7 @@ describe('OBJECTS_OWNER', function () {
       expect((await runDps(['doctor'], settings)).out).to.include(`OBJECTS_OWNER_UNUSABLE: ${error?.message}`);
     }
 
-    it('rejects a role that does not exist, is the role of the service or of no use', async () => {
+    it('rejects a role that does not exist, is the role of the service, or is of no use', async () => {
       await expectFault('"nobody" of OBJECTS_OWNER does not exist. Run as a superuser: CREATE ROLE "nobody"', 'nobody');
       await expectFault('is the role of the service', accountOf(database));
       await admin(`CREATE ROLE ${quoted(READER)}`);

@@ -122,7 +122,7 @@ describe('views and materialized views', () => {
     expect(error.message).to.contain('U+200B');
   });
 
-  it('rejects a query that PostgreSQL rejects, with its reason', async () => {
+  it('rejects a query that PostgreSQL rejects, and gives the reason', async () => {
     const definition = 'CREATE VIEW a AS SELECT missing FROM authors';
     const expected = { status: 422, code: 'DATABASE_REFUSED' };
     const error = await api.refused(expected, 'POST', '/objects', { kind: 'view', definition });

@@ -98,7 +98,7 @@ describe('a table with a pending online change', () => {
     await api.ok('POST', `/changes/${queued.id}/withdraw`);
   });
 
-  it('allows changes to metadata and of other tables', async () => {
+  it('allows changes to metadata and to other tables', async () => {
     await api.ok('PATCH', '/fields/items/note', { meta: { note: 'for people' } });
     await api.ok('PATCH', '/collections/items', { meta: { icon: 'box' } });
     await api.ok('PATCH', '/fields/others/item', { schema: { default_value: 3 } });

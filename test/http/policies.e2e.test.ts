@@ -99,7 +99,7 @@ describe('policies', () => {
     ['a table of the service', 'policy', OWN.replace('posts', 'service.service_events'), 'managed schema'],
     ['a table that does not exist', 'policy', OWN.replace('posts', 'strangers'), 'not a managed table'],
     ['CURRENT_USER in TO', 'policy', OWN.replace('USING', 'TO CURRENT_USER USING'), 'must name its roles'],
-    ['another change of the table', 'row_security', `${ENABLE}, ADD x integer`, 'must contain only'],
+    ['another change to the table', 'row_security', `${ENABLE}, ADD x integer`, 'must contain only'],
     [
       'a switch that is turned off',
       'row_security',

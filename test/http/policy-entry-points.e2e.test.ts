@@ -114,7 +114,7 @@ describe('the policy at every entry point', () => {
     await setPolicy({});
   });
 
-  it('accepts the Idempotency-Key of a request without a reason again with a reason', async () => {
+  it('accepts an Idempotency-Key again if the first request had no reason and the second has one', async () => {
     await setPolicy({ requires_reason: true });
     const create = (headers: Record<string, string>) => {
       const request = json({ collection: 'reasoned', schema: {} });

@@ -99,7 +99,7 @@ describe('columns that get a sequence', () => {
     expect(await api.sql('SELECT n FROM accepted WHERE id = 6')).deep.equal([{ n: 6 }]);
   });
 
-  it('continue although another column of the table cannot be repaired', async () => {
+  it('continue even if another column of the table cannot be repaired', async () => {
     await adoptTable('half', 'serial PRIMARY KEY', 'ALTER TABLE half ADD n int');
     await api.sql('ALTER TABLE half ALTER id DROP DEFAULT');
     await api.sql('DROP SEQUENCE half_id_seq');

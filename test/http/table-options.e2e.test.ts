@@ -87,7 +87,7 @@ describe('table options', () => {
 
   for (const [name, definition, message] of [
     ['an index as the replica identity', 'REPLICA IDENTITY USING INDEX members_pkey', 'FULL or NOTHING'],
-    ['another change of the table', 'SET (fillfactor = 70), ADD x integer', 'must contain only SET'],
+    ['another change to the table', 'SET (fillfactor = 70), ADD x integer', 'must contain only SET'],
     ['row security among them', 'SET (fillfactor = 70), ENABLE ROW LEVEL SECURITY', 'must contain only SET'],
     ['a parameter that is set twice', 'SET (fillfactor = 70), SET (fillfactor = 80)', 'must set fillfactor only once'],
     ['parameters of something else', 'SET (other.fillfactor = 70)', 'without a prefix, or with toast'],
@@ -379,7 +379,7 @@ describe('table options', () => {
         'ALTER about SET STATISTICS 1, ALTER about SET STATISTICS 2',
         'must set statistics of column about only once',
       ],
-      ['another change of a column', 'ALTER about SET NOT NULL', 'must contain only SET'],
+      ['another change to a column', 'ALTER about SET NOT NULL', 'must contain only SET'],
       ['a column by its number', 'ALTER 3 SET STATISTICS 4', 'must contain only SET'],
     ] as const)
       it(`reject ${name}`, async () => {

@@ -55,7 +55,7 @@ describe('an unavailable database', () => {
     expect([...state.collections.keys()].sort()).to.deep.equal(['after', 'before']);
   });
 
-  it('is not ready while its disk is full, with the reason, and ready after the next change', async () => {
+  it('is not ready while its disk is full, gives the reason, and is ready after the next change', async () => {
     const owner = new pg.Client(database.connectionString);
     await owner.connect();
     // PostgreSQL reports this when it cannot extend a file.

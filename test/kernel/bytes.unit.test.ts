@@ -26,7 +26,7 @@ describe('text chunks', () => {
     ]);
   });
 
-  it('are joined to useful sizes, with a pause per chunk and every 16 texts', () => {
+  it('are joined into chunks of a useful size, with a pause per chunk and every 16 texts', () => {
     const chunks: number[] = [];
     const pausesOf = (texts: string[]): number => [...inChunks(texts, (chunk) => chunks.push(chunk.length))].length;
     expect(pausesOf(Array<string>(40).fill('a'))).to.equal(2);

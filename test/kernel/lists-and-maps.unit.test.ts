@@ -30,7 +30,7 @@ describe('sorting in steps', () => {
     expect(input).to.deep.equal(items(1_200));
   });
 
-  it('compares at most some thousand times between pauses', () => {
+  it('makes at most a few thousand comparisons between pauses', () => {
     let compared = 0;
     let most = 0;
     const steps = sortInSteps(items(20_000, 20_000), (a, b) => {

@@ -23,7 +23,7 @@ describe('a transaction that is kept alive', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
   afterEach(() => mock.timers.reset());
 
-  it('sends signs of life between begin and end while nothing else runs', () => {
+  it('sends keep-alive messages between begin and end while nothing else runs', () => {
     const attendance = keepAlive(client as unknown as pg.ClientBase, performance.now() + 60_000);
     expect(after(3 * SIGN_OF_LIFE), 'before it has begun').to.deep.equal([]);
     attendance.began({ pid: 1, since: null });

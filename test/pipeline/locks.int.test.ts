@@ -83,7 +83,7 @@ describe('a change during application transactions', () => {
   /** Waits until a change has met the open transaction at least once. */
   const met = () => until('a change has met it', async () => !(await logLockHeld()));
 
-  it('blocks no plan, which takes no lock and no turn of the process', async () => {
+  it('blocks no plan, because a plan takes neither a lock nor a turn of the process', async () => {
     const work: { end?: (value: null) => void } = {};
     const held = one.pipeline.underLock(() => new Promise<null>((resolve) => (work.end = resolve)));
     // PostgreSQL grants the lock before the work begins.

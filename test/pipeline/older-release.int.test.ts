@@ -140,7 +140,7 @@ describe("a process older than its database's migrations", () => {
     expect(warnings).to.include('a state could not be stored');
   });
 
-  it('returns 503 with the reason for changes, and reads normally', async () => {
+  it('returns 503 for changes, gives the reason, and reads normally', async () => {
     const service: TestService = await startService({ DATABASE_URL: database.connectionString });
     await migrated();
     const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'application/json' };

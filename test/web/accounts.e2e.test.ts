@@ -232,7 +232,7 @@ describe('the accounts page of the admin app', () => {
     for (const each of [theirs, ...others]) await each.close();
   });
 
-  it('shows the latest changes of a user, with a link to all of them', async () => {
+  it('shows the latest changes by a user, with a link to all of them', async () => {
     const { status } = await app.client('/collections', json({ collection: 'articles', schema: {} }));
     expect(status).to.equal(200);
     const page = await app.visit({ path: '/accounts' });
@@ -245,7 +245,7 @@ describe('the accounts page of the admin app', () => {
     await page.waitForURL(/\/timeline\?actor=/);
   });
 
-  it('shows everyone except admins that it is for admins', async () => {
+  it('tells everyone except admins that it is for admins', async () => {
     app.mayComplain(/status of 403/);
     const page = await app.visit({ path: '/accounts', as: await app.user('auditor') });
     await page

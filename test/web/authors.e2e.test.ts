@@ -57,7 +57,7 @@ describe('the admin app for authors', () => {
     const { json: shown } = await app.client(`/changes/${id}`);
     expect(shown).to.have.nested.property('data.document.content.acknowledged[0].code', 'NARROWS_TYPE');
 
-    // The page shows the actions of others without a reload.
+    // The page shows the actions of other users without a reload.
     const admin = await app.visit({ path: '/' });
     await admin.getByRole('link', { name: /Review.*1 request waits for your approval/ }).waitFor();
     await page.getByLabel('Comment', { exact: true }).fill('For the newsletter');

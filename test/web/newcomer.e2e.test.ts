@@ -63,7 +63,7 @@ describe('a newcomer’s tasks', () => {
       .getByText('They asked')
       .waitFor();
     await seen(page, '1-1-fields');
-    await link(page, 'All changes of title').click();
+    await link(page, 'All changes to title').click();
     await heading(page, 'Timeline');
     const change = page.getByRole('listitem').filter({ hasText: 'No article without a title' });
     await change.getByText('Admin').waitFor();

@@ -11,7 +11,7 @@ interface Snapshot {
   objects: { kind: string; id: string; definition: string; comment: string | null }[];
 }
 
-describe('changes of views in a review of the admin app', () => {
+describe('changes to views in a review of the admin app', () => {
   const app = withApp({ settings: { OBJECTS: 'on' } });
   const definitions = async (): Promise<[string, string][]> =>
     (await app.api.ok<Snapshot>('GET', '/schema/snapshot')).objects.map(({ id, definition }) => [id, definition]);

@@ -51,9 +51,9 @@ describe('online changes in the admin app', () => {
     await database.query('SELECT 1 FROM orders LIMIT 1');
     await page.getByRole('textbox', { name: 'Reason' }).fill('every order says something');
     await page.getByRole('button', { name: 'Prepare and apply' }).click();
-    await page.getByRole('heading', { name: 'Change of orders' }).waitFor();
+    await page.getByRole('heading', { name: 'Change to orders' }).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Change of orders' }).waitFor();
+    await page.getByRole('heading', { name: 'Change to orders' }).waitFor();
     await page.getByText(/every order says something/).waitFor();
     await page.getByRole('progressbar').first().waitFor({ state: 'attached' });
     await expectAccessible(page);

@@ -90,7 +90,7 @@ describe('the review page of the admin app: reverting', () => {
     expect(await position()).to.equal(before);
   });
 
-  it('applies only the selected changes with the reason as one batch, and offers to revert it', async () => {
+  it('applies only the selected changes as one batch with the reason, and offers to revert it', async () => {
     const page = await app.visit({ path: `/review?to=${then}` });
     await page.getByRole('navigation', { name: 'Changed collections' }).getByText('tags').click();
     await page.getByRole('checkbox', { name: 'Include: collection tags' }).uncheck();

@@ -117,7 +117,7 @@ describe('the schema page of the admin app', () => {
     await page.getByRole('complementary').getByText(HOSTILE).waitFor();
   });
 
-  it('follows what others change', async () => {
+  it('shows what other users change', async () => {
     const page = await app.visit();
     await page.getByRole('tree').waitFor();
     await app.client('/collections', json({ collection: 'latecomer', schema: {} }));

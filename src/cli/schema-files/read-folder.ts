@@ -382,7 +382,7 @@ export const withLock = ({ files, lock }: FolderFiles): Map<string, string> =>
 
 /**
  * Returns a position of this log such as `42-3f9a…`. The hash is missing if the scope of the token does not cover the
- * history. The service can then not detect that the files were pulled from another log.
+ * history. The service cannot then detect that the files were pulled from another log.
  */
 async function placeOf(invocation: Invocation, position: string): Promise<string> {
   if (position === '0') return position;

@@ -31,7 +31,7 @@ const WRITE_PARAMETERS: Readonly<Record<WriteHeader, Header>> = {
   },
   'X-Acknowledge': {
     description:
-      'Acknowledged findings, if the policy requires that: `LOSES_DATA:articles.title`, separated by commas. In a name, write `%2E` for a dot, `%2C` for a comma, `%25` for a percent sign. The events record them. 400 if there is no such finding',
+      'Acknowledged findings, if the policy requires acknowledgements: `LOSES_DATA:articles.title`, separated by commas. In a name, write `%2E` for a dot, `%2C` for a comma, `%25` for a percent sign. The events record them. 400 if there is no such finding',
     schema: text,
   },
   'X-Reason': { description: 'The reason for the change. The events record it', schema: { ...text, maxLength: 1000 } },

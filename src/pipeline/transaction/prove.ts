@@ -142,7 +142,7 @@ function withoutKnown(
   return differences.filter((each) => !keys.has(keyOf(each, true)));
 }
 
-/** Returns the definitions that a batch with renames changed in another way than by the renames, without an event. */
+/** Returns the definitions that a batch with renames changed beyond the renames, without an event. */
 function findAlteredDefinitions(
   before: ReadonlyMap<string, StoredDefinition>,
   after: ReadonlyMap<string, StoredDefinition>,

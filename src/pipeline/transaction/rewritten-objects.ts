@@ -98,7 +98,7 @@ export interface RewriteInput {
 export interface RewrittenBatch {
   events: LogEvent[];
   after: State;
-  /** The keys of objects whose definition in the log stays, but which the server prints in another way. */
+  /** The keys of objects whose definition in the log stays, but which the server prints differently. */
   reprinted?: ReadonlySet<string>;
 }
 

@@ -187,7 +187,7 @@ function columnAlteration(paths: readonly string[], column: string | null, befor
 const isGenerated = (state: State, collection: string, field: string): boolean =>
   getField(state, collection, field)?.schema?.generation_expression != null;
 
-/* Changes of types that columns use. */
+/* Changes to types that columns use. */
 
 /** The events about each object, keyed by the object's key before the batch. */
 export interface ChangedObjects {

@@ -144,7 +144,7 @@ WHERE o.kind = gone.kind AND o.id = gone.id`;
  * Yields statements that change the rows of objects. They run after the DDL, because the rows contain what the server
  * prints.
  * @param schema the default schema
- * @param reprinted keys of unchanged objects that the server prints in another way since the DDL
+ * @param reprinted keys of unchanged objects that the server prints differently since the DDL
  */
 export function* objectStatements(
   before: State,

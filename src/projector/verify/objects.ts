@@ -132,7 +132,7 @@ async function readKeys(client: Client, pairs: readonly Pair[]): Promise<(string
 
 /**
  * Matches text with another meaning tomorrow (`'today'::date`), and text in which a name or such a constant can be
- * written in another way: with escapes, or as a string that continues in the next line.
+ * written differently: with escapes, or as a string that continues in the next line.
  */
 const UNCACHEABLE = /\b(?:today|tomorrow|yesterday|uescape)\b|\bnow\b(?!\s*\()|\\|'\s*\n\s*'/i;
 

@@ -1,4 +1,4 @@
-/* Three-way merge: applies the changes of theirs since the base to ours. */
+/* Three-way merge: applies the changes from the base to theirs to ours. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field, NewRelation } from '../model/model.js';
 import { type SchemaObject, isObjectKind } from '../model/objects.js';

@@ -11,7 +11,7 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ServiceError && error.status === 503);
 }
 
-/* Serializes request bodies in slices, so that the page stays responsive for changes of 10,000 collections. */
+/* Serializes request bodies in slices, so that the page stays responsive for changes to 10,000 collections. */
 
 /** Maximum number of milliseconds per slice. */
 const SLICE = 12;

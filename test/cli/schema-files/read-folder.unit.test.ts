@@ -136,7 +136,7 @@ describe('a folder of schema files', () => {
     expect(await refused(same)).to.equal('it was read');
   });
 
-  it('is rejected for files that are not regular text, too large, or outside the folder', async () => {
+  it('is rejected if a file is not regular text, is too large, or is outside the folder', async () => {
     await mkdir(join(folder, 'collections', 'posts.yaml'));
     expect(await refusal()).to.equal('OperatorError: collections/posts.yaml is not a regular file. Nothing was read.');
     await rm(join(folder, 'collections', 'posts.yaml'), { recursive: true });

@@ -365,7 +365,7 @@ describe('the GitHub action and the GitLab template', () => {
     }
   }
 
-  it('exchanges the ID token of each job on GitHub, and each job can do its own work only', async function () {
+  it('exchanges the ID token of each job on GitHub, and lets each job do only its own work', async function () {
     this.timeout(300_000);
     const { origin } = new URL(service.url);
     const rules = documentedRules().map((rule) => ({ ...rule, issuer: issuer?.issuer, audience: origin }));

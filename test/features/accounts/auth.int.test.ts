@@ -222,7 +222,7 @@ describe('authentication', () => {
       expect(await other.identify(token, await database.epoch())).equal(null);
     });
 
-    it('are rejected beyond 100 of one user, until one is revoked', async () => {
+    it('are rejected beyond 100 per user, until one is revoked', async () => {
       const { tokens } = database.auth;
       const [user, other] = [await newUser('many@example.com'), await newUser('few@example.com')];
       const create = async ({ id }: { id: string }) => database.change(tokens.create(id, {}));
@@ -309,7 +309,7 @@ describe('authentication', () => {
       }
     });
 
-    it('end beyond 100 of one user, the least recently used one first', async () => {
+    it('end beyond 100 per user, the least recently used one first', async () => {
       const { sessions } = database.auth;
       const tokens: string[] = [];
       while (tokens.length < SESSIONS_PER_USER) tokens.push((await login()).refresh_token);

@@ -271,7 +271,7 @@ describe('scopes over collections', () => {
     await api.ok('DELETE', '/objects/view/shop_view');
   });
 
-  it('allow changes to a table with a trigger, but none of the trigger itself', async () => {
+  it('allow changes to a table with a trigger, but not to the trigger itself', async () => {
     await api.ok('POST', '/collections', { collection: 'shop_notes', schema: {}, fields: [KEY, field('text')] });
     await api.ok('POST', '/objects', {
       kind: 'function',
@@ -297,7 +297,7 @@ describe('scopes over collections', () => {
     await api.ok('DELETE', '/objects/function/mark()');
   });
 
-  it('reject changes to a rule, and of a table whose rule uses other collections', async () => {
+  it('reject changes to a rule, and to a table whose rule uses other collections', async () => {
     for (const collection of ['shop_notes', 'shop_log'])
       await api.ok('POST', '/collections', { collection, schema: {}, fields: [KEY, field('text')] });
     const within = 'CREATE RULE log AS ON UPDATE TO shop_notes DO ALSO INSERT INTO shop_log (text) VALUES (old.text)';
@@ -321,7 +321,7 @@ describe('scopes over collections', () => {
     await api.ok('DELETE', '/collections/shop_changes');
   });
 
-  it('reject changes to privileges, but not of a table and of columns with privileges', async () => {
+  it('reject changes to privileges, but not to a table and columns with privileges', async () => {
     const fields = [KEY, field('text'), field('note')];
     await api.ok('POST', '/collections', { collection: 'shop_notes', schema: {}, fields });
     const id = (role: string): string => `${role} on shop_notes`;

@@ -53,7 +53,7 @@ describe('the saved arrangements of the diagram', () => {
     expect(events.filter(({ type }) => type.includes('diagram'))).to.deep.equal([]);
   });
 
-  it('are rejected if they are invalid, with the location', async () => {
+  it('are rejected with the location if they are invalid', async () => {
     const valid = { depth: 'keys', folder: null, places: [place('articles', 1)] };
     const wrong: [body: object, path: string][] = [
       [{ ...valid, depth: 'all' }, 'depth'],

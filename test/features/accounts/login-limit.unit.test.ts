@@ -182,7 +182,7 @@ describe('the login limit', () => {
       expect(await verify(right)).equal('ann');
     });
 
-    it('rejects an attempt that found no place in time, and counts none', async () => {
+    it('rejects an attempt that got no slot in time, and does not count it', async () => {
       limit.stop();
       limit = createLoginLimit({ pair: 1, address: 5, email: 7 }, 20);
       let finish = (): void => undefined;

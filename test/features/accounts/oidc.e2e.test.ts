@@ -165,7 +165,7 @@ describe('sign-in with an OpenID provider', () => {
     expect(await codes()).to.deep.equal([]);
   });
 
-  it('follows the claims: another role, then none, which ends the sessions', async () => {
+  it('follows the claims: a different role, then none, which ends the sessions', async () => {
     const { token, me } = await signedIn(ADA);
     const reader = await signedIn({ ...ADA, groups: 'everyone' });
     expect(reader.me).to.include({ id: me.id, role: 'reader' });

@@ -34,7 +34,7 @@ describe('scopes over collections with policies', () => {
     token = (await api.ok<{ data: { token: string } }>('POST', `/users/${data.id}/tokens`, { scope })).data.token;
   });
 
-  it('allow changes to a table with policies, but none of the policies, and no restore without them', async () => {
+  it('allow changes to a table with policies, but not to the policies, and no restore without them', async () => {
     await api.ok('POST', '/collections', { collection: 'shop_letters', schema: {}, fields: [KEY, field('text')] });
     const definition = `CREATE POLICY own ON shop_letters USING (text = 'open')`;
     await api.ok('POST', '/objects', { kind: 'policy', definition });

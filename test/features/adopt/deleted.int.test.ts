@@ -146,7 +146,7 @@ describe('partitioned tables with a foreign key', () => {
     }
   });
 
-  it('protect it otherwise, but not relations without a foreign key', async () => {
+  it('reject other changes to it, but allow relations without a foreign key', async () => {
     const { instance, stop } = await startAdoptFixture(DIVIDED);
     const metadata = { many_collection: 'pp', many_field: 'bare', one_collection: 'tg', schema: null };
     try {

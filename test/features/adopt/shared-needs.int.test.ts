@@ -173,7 +173,7 @@ describe('types and sequences shared by tables', () => {
     await expectVerified(target);
   });
 
-  it('differ only in a replay of every event if they were recreated by hand', async () => {
+  it('differ after a replay of every event, and only then, if they were recreated by hand', async () => {
     const instance = await start(
       `CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE m (id integer PRIMARY KEY, m mood)`,
     );

@@ -276,7 +276,7 @@ describe('hostile calls of agents', () => {
       calls += 2;
     }));
 
-  it('are rejected if they are no messages of the protocol', () =>
+  it('are rejected if they are not messages of the protocol', () =>
     unchanged(async () => {
       for (const message of MALFORMED) {
         calls += 1;

@@ -237,7 +237,7 @@ describe('dps backup --verify', () => {
     }
   });
 
-  it('uses an embedded server where the account cannot create databases', async () => {
+  it('uses an embedded server if the account cannot create databases', async () => {
     await onServer(`ALTER ROLE ${ACCOUNT.name} NOCREATEDB`);
     try {
       const { code, out, err } = await backup(join(directory, 'embedded.dps'), '--verify');

@@ -1,4 +1,4 @@
-/** Comments on single changes of a request. */
+/** Comments on individual changes in a request. */
 import { expect } from 'chai';
 import { json } from '../../support/client.js';
 import { withService } from '../../support/with-service.js';

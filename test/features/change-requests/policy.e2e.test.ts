@@ -269,7 +269,7 @@ describe('changes to the policy itself', () => {
     expect(await current()).to.deep.include({ approvals: 1, policy_changes: 'free' });
   });
 
-  it('only an approved change request can replace a policy with "approve", which evaluates it', async () => {
+  it('a policy with "approve" can only be replaced by an approved change request', async () => {
     const strict = { policy_changes: 'approve', approvals: 1, author_may_approve: false };
     expect((await put(strict)).status).to.equal(200);
     for (const other of [{}, { ...strict, approvals: 2 }]) {

@@ -82,7 +82,7 @@ describe('partitions and inherited children', () => {
     ).to.deep.equal([{ n: 4 }]);
   });
 
-  it('rejects keeping an inherited child in the trash with the reason, and drops it with --purge', async () => {
+  it('refuses to keep an inherited child in the trash, gives the reason, and drops it with --purge', async () => {
     const refused = await clientOf(service)('/collections/kid', { method: 'DELETE' });
     expect(refused.status).to.equal(409);
     expect(refused.text)

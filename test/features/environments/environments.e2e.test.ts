@@ -103,7 +103,7 @@ describe('environments', () => {
     await remote.ok('DELETE', `/collections/${name}`);
   });
 
-  it('finds that the environment has all changes after they were brought there', async () => {
+  it('reports that the environment has all changes after they were applied there', async () => {
     const { id } = await connect();
     const name = await shared(id);
     const note = (text: string | null) => ({ meta: { note: text } });
@@ -119,7 +119,7 @@ describe('environments', () => {
     for (const each of [api, remote]) await each.ok('DELETE', `/collections/${name}`);
   });
 
-  it('shows conflicts with their three values, and resolves them like every merge', async () => {
+  it('shows conflicts with their three values, and resolves them like any other merge', async () => {
     const { id } = await connect();
     const name = await shared(id);
     await api.ok('PATCH', `/collections/${name}`, { meta: { note: 'ours' } });

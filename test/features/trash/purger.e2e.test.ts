@@ -76,7 +76,7 @@ describe('the trash', () => {
     for (const service of services) expect(service.log()).not.to.contain(NOTHING_KEPT);
   });
 
-  it('continues after an entry that cannot be purged, and catches up after a downtime', async () => {
+  it('continues after an entry that cannot be purged, and catches up after downtime', async () => {
     const api = await start();
     for (const name of ['needed', 'expired', 'kept']) {
       await make(api, name);
@@ -141,7 +141,7 @@ describe('the trash', () => {
     expect(await created()).equal(9);
   });
 
-  it('rejects a delete with the reason if PostgreSQL rejects new schemas', async () => {
+  it('rejects a delete if PostgreSQL rejects new schemas, and gives the reason', async () => {
     const api = await start();
     await make(api, 'articles');
     await asSuperuser(

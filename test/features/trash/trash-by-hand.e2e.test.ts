@@ -227,14 +227,14 @@ describe('the trash after manual changes', () => {
 
     for (const [what, column, change, back, fault] of [
       [
-        'values with another type',
+        'values with a different type',
         'a',
         'TYPE integer USING 7',
         'TYPE character varying(255)',
         'has the type integer instead of character varying(255)',
       ],
       [
-        'values with another length',
+        'values with a different length',
         'a',
         'TYPE character varying(3)',
         'TYPE character varying(255)',

@@ -81,7 +81,7 @@ describe('the trash of fields', () => {
     expect([again.status, again.text.includes('restored at')]).to.deep.equal([404, true]);
   });
 
-  it('reports values whose row has another key now, in a restore and going back', async () => {
+  it('reports values whose row now has a different key, in a restore and when going back', async () => {
     await table('articles', [plain('title')]);
     await api.sql(`INSERT INTO articles (title) VALUES ('one'), (NULL), ('three')`);
     const lossOf = ({ headers, status }: { headers: Headers; status: number }) => [status, headers.get('x-warnings')];

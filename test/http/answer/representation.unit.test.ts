@@ -69,7 +69,7 @@ describe('representationAnswer', () => {
     }
   });
 
-  it('sends the bytes to a client that has others', async () => {
+  it('sends the bytes to a client that has different ones', async () => {
     for (const header of ['"x"', 'abc', '"ab"', '', '"abc', '"abc-zstd"']) {
       expect((await answerTo({ 'if-none-match': header })).status, header).equal(200);
     }

@@ -15,7 +15,7 @@ function recordSettled(waiting: Record<string, Promise<void>>): string[] {
 
 const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('the room for bodies', () => {
+describe('the memory for bodies', () => {
   it('is used by received bytes, not by declared lengths', () => {
     const room = createRoom(LIMITS);
     const slow = Array.from({ length: 20 }, (_, index) => room.open(senderOf(`${index}`)));

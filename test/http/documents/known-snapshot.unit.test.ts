@@ -98,7 +98,7 @@ describe('a submitted snapshot that mostly equals the current one', () => {
     });
   }
 
-  it('is left to the parser when it differs in too much', () => {
+  it('is left to the parser if it differs too much', () => {
     const state = withRelations();
     const submitted = snapshot(state);
     Object.assign(submitted.collections[0]?.meta ?? {}, { note: 'x'.repeat(2_000_000) });

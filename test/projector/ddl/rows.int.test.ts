@@ -140,7 +140,7 @@ describe('changes to tables with rows', () => {
     }
   });
 
-  it('work in other schemas than public', async () => {
+  it('work in schemas other than public', async () => {
     const other = await startProjected('Other schema');
     try {
       await other.project([created('t', [column('a', 'integer', { is_indexed: true, is_unique: true })])]);

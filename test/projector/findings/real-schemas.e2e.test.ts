@@ -89,7 +89,7 @@ describe('findings of real databases', () => {
     return document as typeof document & { schema: Record<string, unknown> };
   };
 
-  it('Chinook has conventions, each once, and findings of a change', async () => {
+  it('Chinook has each finding about conventions once, and the findings of a change', async () => {
     const findings = await adopt(chinook());
     const [full, { edit }] = [await findingsOfSnapshot(findings), findings];
     expect(countFindings(full), describeFindings(full)).to.deep.equal([

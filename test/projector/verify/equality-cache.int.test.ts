@@ -124,7 +124,7 @@ describe('the comparison of definitions', () => {
       expect(scratch()).to.equal(0);
     }));
 
-  it('does not cache what PostgreSQL rejects, and what has another meaning tomorrow', () =>
+  it('does not cache what PostgreSQL rejects, or what will have a different meaning tomorrow', () =>
     inTransaction(async () => {
       await client.query('CREATE TABLE t (n date)');
       for (const [a, b, isSame] of [

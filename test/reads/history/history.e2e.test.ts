@@ -121,7 +121,7 @@ describe('the log over HTTP', () => {
     expect((await send('/history/stream', { headers: { 'last-event-id': '999' } })).codes).to.deep.equal(['NOT_FOUND']);
   });
 
-  it('lists events in order, in pages, both ways', async () => {
+  it('lists events in order, in pages, in both directions', async () => {
     const all = positionsOf(await events());
     expect(all).to.deep.equal(all.map((_, index) => index + 1));
     for (const order of ['asc', 'desc']) {

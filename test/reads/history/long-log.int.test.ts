@@ -95,7 +95,7 @@ describe('a long log', () => {
     for (const { types } of first) expect(Object.values(types).reduce((sum, count) => sum + count, 0)).to.equal(5_000);
   });
 
-  it('is not folded for the collections whose events are few', async () => {
+  it('is not folded if the requested collections have few events', async () => {
     const one = await history.collectionsAt(['collection_7'], 19_000);
     expect([...one.state.collections.keys()]).to.deep.equal(['collection_7']);
     const many = await history.collectionsAt(

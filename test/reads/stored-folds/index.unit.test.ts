@@ -3,7 +3,7 @@ import type { Point } from '../../../src/log/fold.js';
 import { createStoredFolds, type StoredFoldsOptions } from '../../../src/reads/stored-folds.js';
 
 describe('stored folds', () => {
-  it('lie as many events apart as there are collections, 5,000 to 50,000', () => {
+  it('are as many events apart as there are collections, from 5,000 to 50,000', () => {
     // The next stop is computed without a query.
     const { nextStop } = createStoredFolds({ secret: 's' } as StoredFoldsOptions);
     const pointOf = (size: number) =>

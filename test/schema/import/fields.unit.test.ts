@@ -68,7 +68,7 @@ describe('imported fields', () => {
     expect(one('integer', other).schema).to.include(other);
   });
 
-  it('get the column of their type if they have no more than a type', () => {
+  it('get the column of their type if only the type is given', () => {
     const counting = one('integer', { default_value: "nextval('a_x_seq'::regclass)" }, 'postgres');
     expect(counting.schema).to.include({ has_auto_increment: true, default_value: null });
     expect(counting.warnings).to.deep.equal([]);

@@ -138,7 +138,7 @@ describe('a valid collection', () => {
       ]);
     });
 
-    it('is a partition of a partitioned table', () => {
+    it('can be a partition only of a partitioned table', () => {
       const partition_of = { table: 'table', bound: 'DEFAULT' };
       expect(messagesOf({ partition_of })).to.deep.equal([
         'collection a schema.extras.partition_of: partitioned collection "table" does not exist',

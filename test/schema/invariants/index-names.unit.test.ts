@@ -28,7 +28,7 @@ function refusals(fields: object[], extras?: object): unknown[] {
 }
 
 describe('index names', () => {
-  it('are rejected at each field but the first if two fields have them', () => {
+  it('are rejected at every field except the first if several fields have them', () => {
     expect(refusals([indexed('b', 'x'), indexed('c', 'x'), unique('d', 'x')])).to.deep.equal([
       ['fields[2].schema.is_indexed', [{ name: 'x', kind: 'index of the table' }]],
       ['fields[3].schema.is_unique', [{ name: 'x', kind: 'index of the table' }]],

@@ -142,7 +142,7 @@ describe('the key of kept values', () => {
     expect(change(build(['id', 'timestamp']), retyped('timestamp', { extras: { precision: 3 } }))).to.equal(other);
   });
 
-  it('differs with other key fields, and does not exist without the table', () => {
+  it('differs if the key has other fields, and does not exist without the table', () => {
     const one = build(['id', 'integer']);
     expect(keyChange(node(one, 'a'), undefined)).to.equal('its table no longer exists');
     expect(

@@ -257,7 +257,7 @@ export const plan = z
           empty: z
             .literal(true)
             .optional()
-            .describe('The change deletes the table or values of it, and the table has no rows'),
+            .describe('The change deletes the table or values in it, and the table has no rows'),
         }),
       )
       .optional()

@@ -109,7 +109,7 @@ function isDoubleFloat(vendor: string | undefined): boolean {
   return vendor === 'sqlite' || vendor === 'mssql' || vendor === 'oracle';
 }
 
-/** Returns the type of a column that is `unknown` to Directus. Only PostgreSQL types itself are kept. */
+/** Returns the type of a column that is `unknown` to Directus. Only types of PostgreSQL itself are kept. */
 function derivedType(text: string, ours: OurType | undefined, vendor: string | undefined): string {
   const exact = typeFromColumn(text).type;
   if (exact !== UNKNOWN_TYPE) return exact;

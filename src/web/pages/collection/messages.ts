@@ -73,7 +73,7 @@ export const messages = inLanguage(
       indexed: 'indexed',
       creatingIndex: 'creating index',
       allChanges: 'all changes',
-      allChangesOf: (field: string) => named`All changes of ${field}`,
+      allChangesOf: (field: string) => named`All changes to ${field}`,
     },
     relations: {
       loading: 'Loading the relations',

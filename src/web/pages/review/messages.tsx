@@ -55,7 +55,7 @@ export const messages = inLanguage(
     },
     request: {
       title: 'Change request',
-      titleOf: (collections: string) => `Change of ${collections}`,
+      titleOf: (collections: string) => `Change to ${collections}`,
       loading: 'Loading the change request',
       /** @param words `is approved but not applied` */
       state: (words: string) => `This request ${words}.`,
@@ -149,7 +149,7 @@ export const messages = inLanguage(
         changed: (count: number) => `${count} changed`,
         removed: (count: number) => `${count} removed`,
       },
-      includeAll: (collection: string) => named`Include all changes of ${collection}`,
+      includeAll: (collection: string) => named`Include all changes to ${collection}`,
       referencedBy: (collections: readonly string[]) =>
         collections.length === 1
           ? `referenced by ${collections[0]}`

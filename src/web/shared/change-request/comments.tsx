@@ -1,4 +1,4 @@
-/** Comments on a change request, and on single changes of it. */
+/** Comments on a change request, and on individual changes in it. */
 import { Badge, Button, Group, Text, Textarea } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { actorName } from '../../../schema/model/events.js';
