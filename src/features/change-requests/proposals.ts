@@ -53,7 +53,7 @@ import {
   type RevertOptions,
   rebase,
   revert,
-} from './propose.js';
+} from './propose-and-rebase.js';
 
 /** The requested change. */
 export interface RequestedChange extends Pick<RequestedOperation, 'purge' | 'acknowledged'> {
