@@ -12,7 +12,7 @@ import { createEarliestTimer, computePause } from '../../kernel/time.js';
 import { selectEventTexts } from '../../log/read.js';
 import { originAt } from '../../log/signed-checkpoints/sign.js';
 import type { Logger } from '../../postgres/logger.js';
-import { type Format, type Message, eventMessage, headersOf } from './message.js';
+import { type Format, type Message, eventMessage, signedHeaders } from './message.js';
 import {
   type Claimed,
   LEASE,
@@ -268,7 +268,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     if (message === undefined || stopped) return false;
     const attemptedAt = new Date();
     if (performance.now() > leasedUntil - MARGIN) return false;
-    const headers = headersOf(message, webhook.secrets, attemptedAt);
+    const headers = signedHeaders(message, webhook.secrets, attemptedAt);
     const sent = await sender.send({ url: webhook.url, headers, body: message.body, signal });
     const attempt = { message, attemptedAt, ...sent };
     if (sent.error === null) {

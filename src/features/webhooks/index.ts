@@ -12,7 +12,7 @@ import { WEBHOOK, type WebhookDisabledBecause, type WebhookSettings } from '../.
 import { CommandRefused, type Pipeline, type Prepare, type Recording } from '../../pipeline/types.js';
 import { addressFault, createClassify, type Sender, createSender } from './send.js';
 import { type Deliverer, createDeliverer } from './deliver.js';
-import { type Format, headersOf, newSecret, testMessage } from './message.js';
+import { type Format, signedHeaders, newSecret, testMessage } from './message.js';
 import {
   AFTER_NEXT,
   DATABASE,
@@ -308,7 +308,7 @@ async function test({ pool, sender }: { pool: pg.Pool; sender: Sender }, id: str
   const origin = (await originAt(pool, await readHeadPosition(pool))) ?? 'data-platform-service';
   const message = testMessage(format, { id: randomUUID(), origin, name });
   const attemptedAt = new Date();
-  const headers = headersOf(message, secrets, attemptedAt);
+  const headers = signedHeaders(message, secrets, attemptedAt);
   const { signal } = new AbortController();
   const sent = await sender.send({ url, headers, body: message.body, signal });
   await noteAttempt(pool, id, { message, attemptedAt, ...sent });

@@ -137,10 +137,10 @@ function teamsBody(lines: readonly string[]): object {
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**
- * Returns the headers of an attempt, as Standard Webhooks specifies.
+ * Returns the headers of an attempt with its signatures, as Standard Webhooks specifies.
  * @param secrets the current secret and, during a rotation, the former one, which also signs
  */
-export function headersOf(message: Message, secrets: readonly string[], now: Date): Record<string, string> {
+export function signedHeaders(message: Message, secrets: readonly string[], now: Date): Record<string, string> {
   const { id, contentType, body } = message;
   return {
     'content-type': contentType,
