@@ -170,7 +170,7 @@ export function send(
 const USER_AGENT = `dps/${readRelease()}`;
 
 /**
- * Sends a request without a time limit. The global fetch gives up after five minutes, which is too short for changes of
+ * Sends a request without a time limit. The global fetch gives up after five minutes, which is too short for changes to
  * large tables.
  */
 const fetchWithoutTimeLimit: typeof fetch = async (input, { method = 'GET', headers: given, body } = {}) => {

@@ -126,7 +126,7 @@ export const databaseTable = z
     bytes: z
       .strictObject({ table: bytes.nullable(), indexes: bytes.nullable(), total: bytes.nullable() })
       .describe(
-        'Size on disk, with all partitions. If another session has locked the table: as estimated by the statistics. Null if there are none yet',
+        'Size on disk, with all partitions. It is estimated by the statistics if another session has locked the table, and null if there are none yet',
       ),
     analyzed_at: z.iso.datetime().nullable().describe('When the statistics were collected'),
     indexes: z.array(
