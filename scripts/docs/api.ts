@@ -73,7 +73,7 @@ function indexPage(outline: Outline): string {
 
 const NAMES = /<(\w+)>/g;
 
-/** The page of each schema: the page of the only resource that uses it, directly or not, or the shared page. */
+/** The page of each schema: the page of the only resource that uses it, directly or indirectly, or the shared page. */
 function placesOf({ tags, shapes }: Outline): Map<string, string> {
   const named = new Map(shapes.map((shape) => [shape.name, namesIn(shapeBlocks(shape))]));
   const users = new Map<string, Set<string>>();

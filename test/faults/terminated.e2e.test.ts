@@ -1,11 +1,11 @@
 /**
- * All backends of the service are terminated again and again, while clients write, read, stream, schedule and prepare.
+ * All backends of the service are terminated repeatedly, while clients write, read, stream, schedule and prepare.
  * How many requests are scheduled and prepared depends on the machine, so only the chaos run counts them.
  */
 import { expect } from 'chai';
 import { chaos } from '../../scripts/chaos/run.js';
 
-describe('a service whose backends are terminated again and again', function () {
+describe('a service whose backends are terminated repeatedly', function () {
   this.timeout(660_000);
 
   it('keeps running, and carries out everything that it acknowledged exactly once', async () => {

@@ -168,7 +168,7 @@ type Operation = readonly [
   body?: (table: string) => object,
 ];
 
-/** In an order in which the later ones still have their columns. */
+/** The order ensures that the later ones still have their columns. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'changes its note': ['PATCH', (table) => `/collections/${table}`, () => ({ meta: { note: 'A note' } })],
   'accepts its drift': ['POST', () => '/schema/drift/accept', (table) => ({ collections: [table] })],

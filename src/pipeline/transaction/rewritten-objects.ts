@@ -39,7 +39,7 @@ export async function readObjectFacts(
   });
 }
 
-/** Returns the objects that use something that the batch changes, directly or not. The batch may create them again. */
+/** Returns the objects that use something that the batch changes, directly or indirectly. The batch may create them again. */
 function findUsers(state: State, events: readonly LogEvent[], facts: ObjectFacts): SchemaObject[] {
   const changed = new Set(
     events.flatMap((event) => {

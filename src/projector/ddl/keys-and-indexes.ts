@@ -20,7 +20,7 @@ import { type Kind, kindOf } from './type-change.js';
 import { type ParsedKey, parseConstraint } from '../../schema/sql-text/definitions.js';
 
 /*
- * Statements that check what has an index name before they use it. Index names are unique per schema, and someone may
+ * Statements that check which object has an index name before they use it. Index names are unique per schema, and someone may
  * have replaced our index by hand. They skip objects that are not ours.
  */
 
