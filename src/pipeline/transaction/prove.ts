@@ -36,7 +36,7 @@ import {
   objectKey,
 } from '../../schema/model/objects.js';
 import { objectsInOrder } from '../../schema/model/order.js';
-import { findFormerObjects } from '../../schema/transition/objects.js';
+import { findFormerObjects, renamedObject } from '../../schema/transition/objects.js';
 import { privilegeLines } from '../../schema/model/privileges.js';
 import { type State, getObject } from '../../schema/model/state.js';
 import type { PipelineOptions, Plan, Proof, Refusal } from '../types.js';
@@ -110,7 +110,7 @@ function findRedefined(before: State, after: State): SchemaObject[] {
     ...objectsInOrder(after).flatMap((object): SchemaObject[] => {
       const old = before.objects.get(former.get(objectKey(object)) ?? '')?.object;
       if (old === undefined) return [object];
-      return jsonEqual(old.definition, object.definition) ? [] : [old, object];
+      return jsonEqual(renamedObject(old, object.id).definition, object.definition) ? [] : [old, object];
     }),
   ];
 }

@@ -14,9 +14,10 @@ import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.j
 import { fold } from '../../schema/fold/evolve.js';
 import { type LogEvent, type ObjectEvent, isAdopted, isMetaOnly, newObjectEvent } from '../../schema/model/events.js';
 import { type Definition, type SchemaObject, objectKey } from '../../schema/model/objects.js';
-import { toLocalObject } from '../../schema/model/object-ids.js';
+import { splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
 import { objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import { type State, tableName } from '../../schema/model/state.js';
+import { tableOf } from '../../schema/sql-text/object-table.js';
 import { findFormerObjects } from '../../schema/transition/objects.js';
 
 interface AffectedObjectsRequest {
@@ -123,8 +124,9 @@ export async function withRewrittenObjects(
   const rewritten = objects.flatMap((object): RewrittenObject[] => {
     const key = objectKey(object);
     const [old, view] = [facts.get(former.get(key) ?? ''), now.get(key)];
-    const isSame = old === undefined || view === undefined || changed.has(key) || old.query === view.query;
-    return isSame ? [] : [{ object, definition: view.definition }];
+    if (old === undefined || view === undefined || changed.has(key)) return [];
+    const hasFormerName = namesFormerTable(before.objects.get(former.get(key) ?? '')?.object, object, schema);
+    return old.query === view.query && !hasFormerName ? [] : [{ object, definition: view.definition }];
   });
   // An object that was created again from the log has casts to new types of columns only in what the server prints.
   const reprinted = await findReprinted(client, events.some(renames) ? [] : rewritten);
@@ -143,6 +145,20 @@ interface RewrittenObject {
   object: SchemaObject;
   /** The definition that the server prints. */
   definition: Definition;
+}
+
+/**
+ * True if the text of an object may qualify columns with the former name of its table, as in `USING (posts.id > 0)`. The
+ * server prints such columns without the table.
+ * @param usual the default schema
+ */
+function namesFormerTable(before: SchemaObject | undefined, { definition, ...object }: SchemaObject, usual: string) {
+  const [old, now] = [before && tableOf(before), tableOf({ ...object, definition })];
+  if (old == null || now === null || old === now || typeof definition !== 'string') return false;
+  const { schema = usual, name } = splitQualifiedId(old);
+  const qualifier = name === splitQualifiedId(now).name ? `${schema}.${name}.` : `${name}.`;
+  const unquoted = (text: string): string => text.replaceAll(/["\s]/g, '').toLowerCase();
+  return unquoted(definition).includes(unquoted(qualifier));
 }
 
 /** Returns the keys of the objects whose definition in the log still has the same meaning. */

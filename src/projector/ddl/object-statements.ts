@@ -1,5 +1,5 @@
 /* Writes the statements that create, change, rename and drop objects. */
-import { type LogEvent, type ObjectEvent, isAdopted, isMetaOnly } from '../../schema/model/events.js';
+import type { ObjectEvent } from '../../schema/model/events.js';
 import {
   type Definition,
   type Enabled,
@@ -14,7 +14,13 @@ import {
   kindWithLabel,
   objectLabel,
 } from '../../schema/model/objects.js';
-import { objectNameParts, qualifiedId, splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
+import {
+  objectNameParts,
+  qualifiedId,
+  renamedId,
+  splitQualifiedId,
+  toLocalObject,
+} from '../../schema/model/object-ids.js';
 import { TRUSTED_EXTENSIONS } from '../../schema/model/extras.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { type State, collectionAt, getObject, getTarget } from '../../schema/model/state.js';
@@ -41,6 +47,7 @@ import {
   withoutDataClause,
 } from './sql.js';
 import { createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
+import type { AlteredColumns } from './object-uses.js';
 import type { LockedTable, Statement } from './step.js';
 import {
   type OptionStep,
@@ -435,35 +442,28 @@ export function revokeStatements(
   return revokeLost(schema, before, after).map(([text, summary]) => statement(text, summary, PRIVILEGES_LOCK));
 }
 
-export interface AlteredColumns {
-  names: ReadonlySet<string>;
-  /** The index of the first event about one of them. */
-  index: number;
-}
-
-/** Returns the columns that the batch changes. Accepted changes are those of tables that inherit one of the columns. */
-export function alteredColumns(events: readonly LogEvent[]): AlteredColumns {
-  const index = events.findIndex(
-    (event) => event.type === 'field.updated' && !isAdopted(event) && !isMetaOnly(event.data.patch),
-  );
-  const names = events.flatMap((event) => (event.type === 'field.updated' && index >= 0 ? (event.field ?? []) : []));
-  return { names: new Set(names), index };
-}
-
 /** Sets storage and compression again for columns that changed. */
 export const keepSettings = (schema: string, object: SchemaObject, { index, names }: AlteredColumns): Statement[] =>
   optionStatements(keepColumnSettings(schema, object, names), statementFor(object, index, 'object.updated'));
 
-/** @param to the new id */
-export function renameStatement(
+/** Renames an object. PostgreSQL does not move a statistics object with its table. @param to the new id */
+export function renameStatements(
   schema: string,
   object: SchemaObject,
   { index, to }: { index: number; to: string },
-): Statement {
-  const name = ident(objectNameParts({ kind: object.kind, id: to }).name);
-  const text = sql`ALTER ${kindSql(object.kind)} ${objectSql(schema, object)} RENAME TO ${name}`;
-  const summary = `rename ${kindWords(object)} ${object.id} to ${to}`;
-  return statementFor(object, index, 'object.renamed')(text, summary, 'ACCESS EXCLUSIVE');
+): Statement[] {
+  const { schema: from, name } = objectNameParts(object);
+  const now = objectNameParts({ kind: object.kind, id: to });
+  const alter = (id: string, change: Sql): Statement => {
+    const text = sql`ALTER ${kindSql(object.kind)} ${objectSql(schema, { kind: object.kind, id })} ${change}`;
+    const summary = `rename ${kindWords(object)} ${object.id} to ${to}`;
+    return statementFor(object, index, 'object.renamed')(text, summary, 'ACCESS EXCLUSIVE');
+  };
+  const move = sql`SET SCHEMA ${ident(now.schema ?? schema)}`;
+  return [
+    ...(name === now.name ? [] : [alter(object.id, sql`RENAME TO ${ident(now.name)}`)]),
+    ...(from === now.schema ? [] : [alter(renamedId(object, now.name), move)]),
+  ];
 }
 
 /** Changes comments, indexes and the enabled state of an object that is kept. */

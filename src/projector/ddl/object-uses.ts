@@ -1,7 +1,7 @@
 /* Finds what objects use: tables, columns, views and functions. */
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
-import { type LogEvent, type NewEvent, type ObjectEvent, isAdopted } from '../../schema/model/events.js';
+import { type LogEvent, type NewEvent, type ObjectEvent, isAdopted, isMetaOnly } from '../../schema/model/events.js';
 import {
   type ObjectKind,
   type ObjectName,
@@ -30,6 +30,8 @@ import {
   collectionAt,
   getField,
   getObject,
+  isFolder,
+  sameCollection,
   tableIdOf,
   hasTypeNamed,
 } from '../../schema/model/state.js';
@@ -174,6 +176,21 @@ function alterationBy(event: NewEvent, former: FormerNames, before: State): IsAl
     default:
       return null;
   }
+}
+
+export interface AlteredColumns {
+  names: ReadonlySet<string>;
+  /** The index of the first event about one of them. */
+  index: number;
+}
+
+/** Returns the columns that the batch changes. Accepted changes are those of tables that inherit one of the columns. */
+export function alteredColumns(events: readonly LogEvent[]): AlteredColumns {
+  const index = events.findIndex(
+    (event) => event.type === 'field.updated' && !isAdopted(event) && !isMetaOnly(event.data.patch),
+  );
+  const names = events.flatMap((event) => (event.type === 'field.updated' && index >= 0 ? (event.field ?? []) : []));
+  return { names: new Set(names), index };
 }
 
 /** Generated columns count too, because they are dropped and created again with the columns that they read. */
@@ -334,14 +351,19 @@ const createDifferentNeedProblem = (key: string): Problem => {
 };
 
 /** The id of a function contains its argument types, which would change with the name of the table. */
-export function rejectRenamedArguments({ before, events }: AlteringChange, changed: ChangedObjects): Problem[] {
+export function rejectRenamedArguments(
+  { before, after, events }: AlteringChange & { after: State },
+  changed: ChangedObjects,
+): Problem[] {
   const former = formerNames();
   const renamed = new Set([...changed.renamed.keys()].map((key) => nameOfKey(key).id));
   for (const event of events) {
     if (event.type === 'collection.renamed') {
-      const collection = before.collections.get(former.collection(event.collection))?.collection;
+      const node = before.collections.get(former.collection(event.collection));
+      const now = node && sameCollection(after, node);
       // Renaming a collection of another schema does not rename its table.
-      if (collection?.schema != null && collection.schema.schema === undefined) renamed.add(tableIdOf(collection));
+      const isRenamed = node !== undefined && (!now || tableIdOf(now.collection) !== tableIdOf(node.collection));
+      if (isRenamed && !isFolder(node)) renamed.add(tableIdOf(node.collection));
     }
     former.add(event);
   }
@@ -359,7 +381,7 @@ export function rejectRenamedArguments({ before, events }: AlteringChange, chang
     return [
       {
         code: 'IN_USE',
-        message: `${objectLabel(object)} has an argument with the row type of ${JSON.stringify(name)}, which this change renames. Delete the ${KINDS[object.kind].label} first, and create it again afterwards`,
+        message: `${objectLabel(object)} has an argument with the row type of ${JSON.stringify(name)}, which this change renames or moves. Delete the ${KINDS[object.kind].label} first, and create it again afterwards`,
         object: { kind: object.kind, id: object.id },
       },
     ];

@@ -38,23 +38,23 @@ import { usersOfType } from '../../schema/sql-text/object-table.js';
 import type { Problem } from '../../kernel/problem.js';
 import { type ObjectFacts, type ObjectUse, withoutManaged } from './catalog-object.js';
 import {
-  type AlteredColumns,
   type Creation,
-  alteredColumns,
   createStatements,
   describeObject,
   dropObject,
   keepSettings,
   kindWords,
-  renameStatement,
+  renameStatements,
   revokeStatements,
   withTableLock,
 } from './object-statements.js';
 import {
+  type AlteredColumns,
   type ChangedObjects,
   type ResolvedUse,
   type Uses,
   alterations,
+  alteredColumns,
   definitionInNeeds,
   isNeeded,
   nameOfKey,
@@ -116,6 +116,8 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   ]);
   const causes = { affected, changed };
   const altered = alteredColumns(events);
+  // Someone renamed the table by hand, or moved it. The next comparison reports statistics objects that did not follow.
+  const isAccepted = events.some((event) => event.type === 'collection.renamed' && isAdopted(event));
   const dropping = dropOrder(dropped, uses, change.schema).filter((key) => !isDroppedWithOther(change, key, dropped));
   const drop = (key: string): Statement[] => {
     const object = objectOf(before, key);
@@ -136,9 +138,9 @@ export function planObjects(change: ObjectChange): ObjectPlan {
         ...dropping.filter((key) => !isLast(key)).flatMap(drop),
         ...revokedFirst(change, changed),
         ...[...changed.renamed].flatMap(([key, each]) =>
-          dropped.has(key) || isRenamedWithTable(nameOfKey(key), each.to)
+          dropped.has(key) || isRenamedWithTable(nameOfKey(key), each.to) || isAccepted
             ? []
-            : [renameStatement(change.schema, objectOf(before, key), each)],
+            : renameStatements(change.schema, objectOf(before, key), each),
         ),
         ...early.flatMap(create),
       ],

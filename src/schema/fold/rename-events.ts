@@ -1,6 +1,7 @@
 /* Applies rename events to a state. */
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { DocumentPatch, NewEvent, SchemaEvent } from '../model/events.js';
+import type { Collection } from '../model/model.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { replaceNodes, withCollectionNames, withFieldNames } from './replace-names.js';
 import { UnreadableEventError } from './upcasting.js';
@@ -165,6 +166,15 @@ function replaceName(state: State, event: RenameEvent): State {
   return event.type === 'collection.renamed'
     ? withCollectionNames(state, new Map([[collection, data.to]]))
     : withFieldNames(state, { collection, fields: new Map([[field ?? '', data.to]]) });
+}
+
+/** Returns the document of a renamed collection. Its table may move to another schema. */
+export function renameDocument(collection: Collection, { data }: Pick<RenameEvent, 'data'>): Collection {
+  const own = data.patches?.find(
+    (each) => each.collection === data.to && each.field === undefined && each.relation === undefined,
+  );
+  const renamed = { ...collection, collection: data.to };
+  return own === undefined ? renamed : applyPatch(renamed, own.patch);
 }
 
 function isThere({ collections }: State, { collection, field, relation }: DocumentPatch): boolean {

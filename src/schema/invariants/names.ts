@@ -33,9 +33,7 @@ import { composedFault } from '../normal-form/names.js';
 import { partitionRenameProblems } from './partitions.js';
 import { parseConstraint } from '../sql-text/definitions.js';
 import { parseTypeText } from '../sql-text/expression.js';
-import { parseDefinition } from '../sql-text/object-definition.js';
-import { objectsOn } from '../sql-text/object-table.js';
-import { type ObjectName, type SchemaObject, isRoutine, objectKey, objectLabel } from '../model/objects.js';
+import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
 
 import { invertMap } from '../../kernel/lists-and-maps.js';
 
@@ -362,8 +360,8 @@ export const renameProblems = (to: State, renames: Renames, unwritten: readonly 
 ];
 
 /**
- * Reports the objects with which a table cannot move, because their ids contain its schema or its row type. PostgreSQL
- * rewrites views, policies of other tables, and routines that use the table.
+ * Reports the routines with which a table cannot move, because their ids contain its row type. Objects of the table follow
+ * it, and PostgreSQL rewrites other objects that use it.
  * @param isKept true for an object that the change does not delete
  */
 export function movedObjectProblems(
@@ -377,31 +375,22 @@ export function movedObjectProblems(
     const node = from.collections.get(former.get(name) ?? name);
     if (node === undefined || isFolder(node)) return [];
     const table = qualifiedId({ schema: node.collection.schema?.schema, name: tableNameOf(node) });
-    return objectsHolding(from, table)
-      .filter(isKept)
+    return [...from.objects.values()]
+      .map(({ object }) => object)
+      .filter((object) => hasArgumentOf(object, table) && isKept(object))
+      .sort((a, b) => byName(objectKey(a), objectKey(b)))
       .map(({ kind, id }): Problem => {
         const label = objectLabel({ kind, id });
-        const message = `table ${quoteName(table)} cannot move while ${label} names it: first delete that object, and create it again after the move`;
+        const message = `table ${quoteName(table)} cannot move, because its row type is the type of an argument of ${label}: delete it first, and create it again afterwards`;
         return { code: 'IN_USE', message, object: { kind, id }, collection: name };
       });
   });
 }
 
-/** Returns the objects of a table, the rules that use it, and the routines and types that contain its row type. */
-function objectsHolding({ objects }: State, table: string): SchemaObject[] {
-  const own = objectsOn(objects, table);
-  const others = [...objects.values()].filter(({ object }) => usesByName(object, table)).map(({ object }) => object);
-  return [...new Set([...own, ...others])].sort((a, b) => byName(objectKey(a), objectKey(b)));
-}
-
-function usesByName({ kind, id, definition }: SchemaObject, table: string): boolean {
-  const isRowType = (type: string): boolean => type === table || parseTypeText(type)?.name === table;
-  if (isRoutine({ kind })) return splitArgumentTypes(objectNameParts({ kind, id }).argumentTypes ?? '').some(isRowType);
-  const parsed = kind === 'rule' || kind === 'type' ? parseDefinition(definition) : '';
-  if (typeof parsed === 'string') return false;
-  const used = parsed.type?.types.map(({ schema, name }) => qualifiedId({ schema, name }));
-  return [...(parsed.rule?.relations ?? []), ...(used ?? [])].includes(table);
-}
+const hasArgumentOf = (object: SchemaObject, table: string): boolean =>
+  splitArgumentTypes(objectNameParts(object).argumentTypes ?? '').some(
+    (type) => type === table || parseTypeText(type)?.name === table,
+  );
 
 export function cannotRewriteProblem({ collection, field, path }: UnwrittenText): Problem {
   const message = 'this SQL may contain a renamed name, and the service cannot rewrite it: change or remove it first';

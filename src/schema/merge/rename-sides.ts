@@ -15,7 +15,7 @@ import {
   NEW_IDENTITY,
   byName,
   getObject,
-  hasTableAt,
+  hasTableNamed,
   isElsewhere,
   storedLocation,
 } from '../model/state.js';
@@ -23,7 +23,7 @@ import { definitionOnTable } from '../sql-text/object-definition.js';
 import { tableOf } from '../sql-text/object-table.js';
 import { Draft } from '../transition/draft.js';
 import type { Rewritten, UnwrittenText } from '../transition/rename-texts.js';
-import { NO_RENAMES, type Renames, isNone, renamesBetween, withRenames } from '../transition/renames.js';
+import { NO_RENAMES, type Renames, isNone, renamedTables, renamesBetween, withRenames } from '../transition/renames.js';
 import { type Merging, type Sides, settle } from './documents.js';
 import type { MergeLocation, Side, ConflictKind } from './model.js';
 import { relationBody } from '../transition/context.js';
@@ -258,7 +258,7 @@ function* renameTables(states: States, merging: Merging): Resumable<RenamedSides
   });
   const named = yield* withRenames(ours, to('ours'));
   const follow = (side: 'base' | Side, { state }: { state: State }): State =>
-    withTablesOfStatistics(states[side], state, to(side).collections);
+    withTablesOfStatistics(states[side], state, to(side));
   return {
     base: follow('base', yield* withRenames(base, to('base'))),
     theirs: follow('theirs', yield* withRenames(theirs, to('theirs'))),
@@ -304,21 +304,22 @@ function locationsTo({ collections }: State, { things, side, final, located }: M
 }
 
 /**
- * Renames the tables of statistics objects, whose ids do not contain them. PostgreSQL rewrites those of ours after a
- * rename. A table of the default schema has the name of its collection.
+ * Renames the tables of statistics objects, whose ids contain only the schema. PostgreSQL rewrites those of ours after a
+ * rename.
  */
-function withTablesOfStatistics(before: State, after: State, names: Names): State {
-  if (names.size === 0 || after.objects.isEmpty()) return after;
+function withTablesOfStatistics(before: State, after: State, renames: Renames): State {
+  if (isNone(renames) || after.objects.isEmpty()) return after;
+  const names = new Map(
+    [...renamedTables(before, renames)].flatMap(([old, now]): [string, string][] => {
+      // The statistics objects of a table that moves are in its new schema.
+      const moved = qualifiedId({ ...splitQualifiedId(now), name: splitQualifiedId(old).name });
+      return moved === old || !hasTableNamed(before, moved) ? [[moved, now]] : [];
+    }),
+  );
   const draft = new Draft(after);
   for (const { object } of after.objects.values()) {
-    const table = isFreeOnTable(object) ? splitQualifiedId(tableOf(object) ?? '') : undefined;
-    if (table === undefined || table.schema !== undefined || !hasTableAt(before, undefined, table.name)) continue;
-    const to = names.get(table.name);
-    if (to !== undefined)
-      draft.putObject({
-        ...object,
-        definition: definitionOnTable(object, qualifiedId({ schema: undefined, name: to })),
-      });
+    const to = isFreeOnTable(object) ? names.get(tableOf(object) ?? '') : undefined;
+    if (to !== undefined) draft.putObject({ ...object, definition: definitionOnTable(object, to) });
   }
   return draft.toState();
 }

@@ -253,5 +253,7 @@ export function toAdopted(event: SchemaEvent): SchemaEvent {
     const { collection, fields } = event.data;
     return { ...event, type: 'collection.adopted', data: { collection, fields } };
   }
+  // An object follows its table without a statement.
+  if (event.type === 'object.renamed') return event;
   return { ...event, data: { ...event.data, adopted: true } } as SchemaEvent;
 }

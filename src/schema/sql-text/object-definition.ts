@@ -175,12 +175,12 @@ export function definitionInSchema(parsed: ParsedDefinition, schema: string | un
   return withIds(parsed, id, table);
 }
 
-/** @param table as in `qualifiedId`. Null for the table of the definition. */
+/** @param table as in `qualifiedId`. Null for the table of the definition, in the schema of a statistics object. */
 function withIds(parsed: ParsedDefinition, id: string, table: string | null): string {
   const { kind, onTable } = parsed;
   const { schema, name } = objectNameParts({ kind, id });
   const own = isFreeOnTable({ kind }) || onTable === null ? quotedQualified({ schema, name }) : quotedName(name);
-  const target = table === null ? onTable : splitQualifiedId(table);
+  const target = table === null ? onTable && { ...onTable, schema } : splitQualifiedId(table);
   return withNames(parsed, own, target === null ? '' : quotedQualified(target));
 }
 

@@ -2,7 +2,7 @@
 import type { Operation } from 'fast-json-patch';
 import { jsonEqual } from '../../kernel/json.js';
 import { changesObjects, changesSchema } from '../fold/event-schemas.js';
-import { patchBetween } from '../fold/rename-events.js';
+import { patchBetween, renameDocument } from '../fold/rename-events.js';
 import {
   type LogEvent,
   type NewEvent,
@@ -13,6 +13,7 @@ import {
 } from '../model/events.js';
 import {
   type Definition,
+  type ObjectName,
   type Privilege,
   type PrivilegesTarget,
   type SchemaObject,
@@ -187,8 +188,33 @@ export function followsTable(event: LogEvent, events: readonly LogEvent[], befor
   const object = event.type === 'object.created' ? event.data.object : getObject(before, event.subject);
   const table = tableOf(object ?? event.subject);
   if (table === null) return false;
-  const causes = events.filter(changesSchema).filter((cause) => tableIn(cause, before) === table);
-  return causes.some((cause) => isCause(cause, event, before)) || followsColumns(event, { table, causes, before });
+  const changes = events.filter(changesSchema);
+  const causes = changes.filter((cause) => tableIn(cause, before) === table);
+  const isCause = (cause: NewEvent): boolean =>
+    event.type === 'object.renamed'
+      ? event.data.to === renamedOnTable(event.subject, findRenamedTable(cause, changes, before))
+      : hasConsequence(cause, event, before);
+  return causes.some(isCause) || followsColumns(event, { table, causes, before });
+}
+
+/** Returns the id of an object of a table after the table was renamed or moved. Undefined without such a table. */
+const renamedOnTable = (object: ObjectName, table: string | undefined): string | undefined =>
+  table && idOnTable(object.kind, objectNameParts(object).name, table);
+
+/**
+ * Returns the table of a renamed collection after the batch, as in `qualifiedId`. A table may get a temporary name first.
+ */
+function findRenamedTable(cause: NewEvent, events: readonly NewEvent[], before: State): string | undefined {
+  if (cause.type !== 'collection.renamed') return undefined;
+  const collection = before.collections.get(cause.collection)?.collection;
+  if (collection?.schema == null) return undefined;
+  return tableIdOf(
+    events.reduce(
+      (at, event) =>
+        event.type === 'collection.renamed' && event.collection === at.collection ? renameDocument(at, event) : at,
+      collection,
+    ),
+  );
 }
 
 /** Returns the table that an event is about, as in `qualifiedId`. Undefined for a folder. */
@@ -235,17 +261,10 @@ function privilegesAfter(event: ObjectEvent): Privilege[] | undefined {
 const listIn = (definition: Definition): Privilege[] | undefined =>
   Array.isArray(definition) ? definition : undefined;
 
-/** True if the event about a table has the event about an object of the table as its consequence. */
-function isCause(cause: NewEvent, event: ObjectEvent, before: State): boolean {
-  const { subject } = event;
+/** True if the creation or the deletion of a table has that of an object of the table as its consequence. */
+function hasConsequence(cause: NewEvent, event: ObjectEvent, before: State): boolean {
   if (event.type === 'object.created') return cause.type === 'collection.created' && isRestoredTable(cause.data);
-  if (!hasTable(before, cause.collection ?? '')) return false;
-  if (event.type === 'object.deleted') return cause.type === 'collection.deleted';
-  if (cause.type !== 'collection.renamed' || event.type !== 'object.renamed') return false;
-  return (
-    event.data.to ===
-    idOnTable(subject.kind, objectNameParts(subject).name, qualifiedId({ schema: undefined, name: cause.data.to }))
-  );
+  return event.type === 'object.deleted' && cause.type === 'collection.deleted' && hasTable(before, cause.collection);
 }
 
 /** True for a table that comes from the trash, with or without its rows. */
@@ -254,12 +273,13 @@ const isRestoredTable = ({ collection: { schema }, restored }: SchemaEventData['
 
 /**
  * Returns the objects after tables and views were renamed. The names are as in `qualifiedId`. Objects on these get new ids but keep their identities.
- * PostgreSQL rewrites the definitions of statistics objects, like those of views.
+ * PostgreSQL rewrites the definitions of statistics objects, like those of views. They only follow their table to another
+ * schema.
  */
 export function renameOnTables(objects: State['objects'], names: ReadonlyMap<string, string>): State['objects'] {
   const moved = [...names].flatMap(([table, to]) =>
     objectsOn(objects, table)
-      .filter(isOnTable)
+      .filter((object) => isOnTable(object) || splitQualifiedId(table).schema !== splitQualifiedId(to).schema)
       .map((object) => ({ object, id: idOnTable(object.kind, objectNameParts(object).name, to) })),
   );
   return moveObjects(objects, moved);

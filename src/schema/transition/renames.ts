@@ -22,6 +22,7 @@ import {
   referencesTo,
   sameCollection,
   storedLocation,
+  tableIdOf,
   tableNameOf,
 } from '../model/state.js';
 import { dropCollection, dropField } from './cascade.js';
@@ -196,8 +197,8 @@ export function* withRenames(from: State, renames: Renames): Resumable<Rewritten
     yield;
     yield* lookUpForRenames(state);
     take(withNewNames(state, { collections: names, locations: selectLocations(locations, names) }));
-    state = { ...state, objects: renameOnTables(state.objects, tableNames(from, names, locations)) };
   }
+  state = { ...state, objects: renameOnTables(state.objects, renamedTables(from, renames)) };
   for (const [collection, names] of fields) {
     yield;
     yield* lookUpForRenames(state);
@@ -217,16 +218,16 @@ function selectLocations(locations: Renames['locations'], names: Names): Renames
 }
 
 /**
- * Returns the renames of tables, as in `qualifiedId`. A table of the default schema has the name of its collection. Other
- * tables keep their names, and tables that move have no objects.
+ * Returns the renames and moves of tables, as in `qualifiedId`. A table of the default schema has the name of its
+ * collection. A table of another schema keeps its name unless it moves.
  */
-const tableNames = ({ collections }: State, names: Names, locations: Renames['locations']): Names =>
+export const renamedTables = ({ collections }: State, renames: Renames): Names =>
   new Map(
-    [...names].flatMap(([old, now]): [string, string][] => {
-      const table = collections.get(old)?.collection.schema;
-      if (table == null || table.schema !== undefined || locations.has(now)) return [];
-      const tableId = (name: string): string => qualifiedId({ schema: undefined, name });
-      return [[tableId(old), tableId(now)]];
+    [...withKeptNames(renames)].flatMap(([old, now]): [string, string][] => {
+      const collection = collections.get(old)?.collection;
+      if (collection?.schema == null) return [];
+      const at = renames.locations.get(now) ?? storedLocation(collection);
+      return [[tableIdOf(collection), qualifiedId({ schema: at.schema, name: at.name ?? now })]];
     }),
   );
 

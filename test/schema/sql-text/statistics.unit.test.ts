@@ -44,7 +44,7 @@ describe('the definition of a statistics object', () => {
   it('accepts another name and another table, and keeps the rest of its text', () => {
     const text = `CREATE STATISTICS public."a b"(mcv)ON x,(y||' FROM "c d"')FROM"c d"`;
     expect(renamedDefinition(text, 'Plain')).to.equal(
-      `CREATE STATISTICS "Plain" (mcv)ON x,(y||' FROM "c d"')FROM public."c d"`,
+      `CREATE STATISTICS "Plain" (mcv)ON x,(y||' FROM "c d"')FROM "c d"`,
     );
     const object: SchemaObject = { kind: 'statistics', id: 'a b', definition: text, comment: null };
     expect(definitionOnTable(object, 'posts')).to.equal(
