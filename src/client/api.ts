@@ -589,7 +589,7 @@ export interface Schemas {
     schema?: Schemas['ColumnInput'] | null };
   NewObject: { kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | 'type';
     /** Derived from the definition, unless that is a list of privileges. */ id?: string;
-    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE' | 'USAGE'; columns?: (string)[]; grantable?: true })[]);
+    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition: string | (({ name: 'CREATE' | 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE' | 'USAGE'; columns?: (string)[]; grantable?: true })[]);
     comment?: string | null;
     /** Only for materialized views. */ indexes?: ({ name: string; unique?: true; definition: string })[];
     /** Only for triggers and rules: the sessions in which it fires, as in ALTER TABLE … ENABLE TRIGGER. */ enabled?: 'origin' | 'disabled' | 'replica' | 'always' };
@@ -605,7 +605,7 @@ export interface Schemas {
     /** Addresses and networks from which the token is accepted. Default: all. */ networks?: (string)[] };
   Object: { kind: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | 'type';
     id: string;
-    definition: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE' | 'USAGE'; columns?: (string)[]; grantable?: true })[]);
+    definition: string | (({ name: 'CREATE' | 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE' | 'USAGE'; columns?: (string)[]; grantable?: true })[]);
     comment: string | null;
     indexes?: ({ name: string; unique?: true; definition: string })[];
     enabled?: 'origin' | 'disabled' | 'replica' | 'always' };
@@ -620,7 +620,7 @@ export interface Schemas {
     data: { to: string; patch: ({ op: 'add'; path: string; value: unknown } | { op: 'replace'; path: string; value: unknown } | { op: 'remove'; path: string })[] } };
   ObjectUpdate: { kind?: 'view' | 'materialized_view' | 'function' | 'procedure' | 'aggregate' | 'trigger' | 'policy' | 'row_security' | 'statistics' | 'rule' | 'privileges' | 'table_options' | 'sequence' | 'type';
     /** Derived from the definition, unless that is a list of privileges. */ id?: string;
-    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition?: string | (({ name: 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE' | 'USAGE'; columns?: (string)[]; grantable?: true })[]);
+    /** One statement in SQL. For privileges, a list, or GRANT statements. */ definition?: string | (({ name: 'CREATE' | 'DELETE' | 'EXECUTE' | 'INSERT' | 'MAINTAIN' | 'REFERENCES' | 'SELECT' | 'TRIGGER' | 'TRUNCATE' | 'UPDATE' | 'USAGE'; columns?: (string)[]; grantable?: true })[]);
     comment?: string | null;
     /** Only for materialized views. */ indexes?: ({ name: string; unique?: true; definition: string })[];
     /** Only for triggers and rules: the sessions in which it fires, as in ALTER TABLE … ENABLE TRIGGER. */ enabled?: 'origin' | 'disabled' | 'replica' | 'always' };

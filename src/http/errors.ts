@@ -233,6 +233,7 @@ function addOtherSchemaOfDefinition(
   { schemas, problems }: { schemas: readonly string[]; problems: Problem[] },
 ): void {
   removeDefaultSchema(document, schemas[0]);
+  addOtherSchemaOfPrivileges(document, () => [...at(), 'id'], { schemas, problems });
   const member = definitionMember(document);
   const definition = document[member];
   const parsed = typeof definition === 'string' ? parseDefinition(nameChecks(definition)) : '';
@@ -253,6 +254,18 @@ function addOtherSchemaOfDefinition(
   }
 }
 
+/** Checks the schema in the id of privileges on a schema. The log contains no schemas, so only this layer knows them. */
+function addOtherSchemaOfPrivileges(
+  { kind, id }: Record<string, unknown>,
+  path: () => Path,
+  { schemas, problems }: { schemas: readonly string[]; problems: Problem[] },
+): void {
+  if (kind !== 'privileges' || typeof id !== 'string') return;
+  const { target } = objectNameParts({ kind, id });
+  if (target?.type !== 'schema' || schemas.includes(target.id)) return;
+  problems.push(invalidProblem(path(), `id must name ${namesOfSchemas(schemas)}, not ${JSON.stringify(target.id)}`));
+}
+
 /** Removes the name of the default schema from the id of an object. */
 function removeDefaultSchema(document: Record<string, unknown>, usual: string | undefined): void {
   const { kind, id } = document;
@@ -268,8 +281,10 @@ function addOtherSchemaOfGrants(
 ): void {
   const grants = typeof definition === 'string' ? parseGrants(definition) : '';
   if (typeof grants === 'string') return;
-  const { schema } = objectNameParts({ kind: 'privileges', id: grants.id });
-  if (schema === undefined || (schema !== schemas[0] && schemas.includes(schema))) return;
+  const { schema, target } = objectNameParts({ kind: 'privileges', id: grants.id });
+  // Privileges on a schema always name it.
+  const accepted = target?.type === 'schema' ? schemas : schemas.slice(1);
+  if (schema === undefined || accepted.includes(schema)) return;
   const message =
     schema === schemas[0]
       ? 'definition must write the table, function, sequence or type of the default schema without a schema'

@@ -319,8 +319,24 @@ function randomObjects(random: () => number): SchemaObject[] {
 
 const byName = (a: SchemaObject, b: SchemaObject): number => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1);
 
+function randomSchemaPrivileges(random: () => number): SchemaObject[] {
+  const roles = ['pg_monitor', 'public'].filter(() => below(random, 2) === 0);
+  return roles.map((role) => {
+    const grantable = role !== 'public' && below(random, 2) === 0 && { grantable: true as const };
+    const definition = [
+      ...(below(random, 2) === 0 ? [{ name: 'CREATE' as const }] : []),
+      { name: 'USAGE' as const, ...grantable },
+    ];
+    return { kind: 'privileges', id: `${role} on schema billing`, definition, comment: null };
+  });
+}
+
 describe('random schemas with views, functions, aggregates, triggers, policies, statistics objects, rules, privileges and table options', () => {
-  const { api } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+  const { api } = withService({
+    settings: { OBJECTS: 'on', DB_SCHEMAS: 'public,billing' },
+    each: true,
+    consistent: true,
+  });
 
   beforeEach(() =>
     api.ok('POST', '/collections', {
@@ -354,6 +370,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
       const ofUse = numbersFrom(seed + 500);
       const ofOptions = numbersFrom(seed + 600);
       const ofTypes = numbersFrom(seed + 700);
+      const ofSchemas = numbersFrom(seed + 800);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
@@ -368,6 +385,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
           ...aggregates,
           ...randomPrivileges(ofPrivileges, drawn),
           ...randomUse(ofUse, [...drawn, ...aggregates, ...types]),
+          ...randomSchemaPrivileges(ofSchemas),
           ...randomOptions(ofOptions),
         ];
         const target = withObjects(

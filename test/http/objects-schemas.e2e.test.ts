@@ -97,6 +97,7 @@ const OBJECTS: readonly [kind: string, definition: string, id: string][] = [
   ['privileges', 'GRANT SELECT ON billing.large TO pg_monitor', 'pg_monitor on billing.large'],
   ['privileges', 'GRANT USAGE ON TYPE billing.state TO pg_monitor', 'pg_monitor on type billing.state'],
   ['privileges', 'REVOKE USAGE ON TYPE billing.state FROM PUBLIC', 'public on type billing.state'],
+  ['privileges', 'GRANT USAGE ON SCHEMA billing TO pg_monitor', 'pg_monitor on schema billing'],
 ];
 
 const keysOf = (objects: readonly { kind: string; id: string }[]): string[] =>

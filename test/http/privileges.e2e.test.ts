@@ -163,10 +163,10 @@ describe('privileges', () => {
     ['all privileges', { definition: `GRANT ALL ON members TO ${ROLE}` }, 'definition', 'instead of ALL'],
     ['a schema', { definition: `GRANT SELECT ON public.members TO ${ROLE}` }, 'definition', 'without a schema'],
     [
-      'a schema as target',
-      { definition: `GRANT USAGE ON SCHEMA public TO ${ROLE}` },
+      'a language as target',
+      { definition: `GRANT USAGE ON LANGUAGE plpgsql TO ${ROLE}` },
       'definition',
-      'table, view, function, sequence or type',
+      'table, view, function, sequence, type or schema',
     ],
     ['a table that is not managed', { id: `${ROLE} on strangers`, definition: SELECT }, 'definition', 'not a managed'],
     ['a grant option for PUBLIC', { id: 'public on members', definition: [MIXED[0]] }, 'definition', 'PUBLIC'],

@@ -87,6 +87,7 @@ const LOSSES: readonly (readonly [loss: string, effect: Effect])[] = [
     'GRANT EXECUTE ON FUNCTION is_adult(bigint) TO PUBLIC',
     { properties: ['function public.is_adult(bigint): EXECUTE for PUBLIC'] },
   ],
+  ['GRANT CREATE ON SCHEMA public TO pg_monitor', { properties: ['schema public: CREATE for pg_monitor'] }],
   ['REVOKE USAGE ON TYPE address FROM PUBLIC', { properties: ['type public.address: USAGE for PUBLIC'] }],
   [`ALTER FUNCTION keep() OWNER TO ${OTHER_ROLE}`, { properties: ['function public.keep(): owner'] }],
   [`ALTER STATISTICS towns OWNER TO ${OTHER_ROLE}`, { properties: ['statistics object public.towns: owner'] }],

@@ -169,6 +169,8 @@ const newObject = (context: Context): object => ({
       'pg_monitor on f(integer)',
       'pg_monitor on sequence q',
       'public on type m',
+      'pg_monitor on schema public',
+      'public on schema public',
       'public on f(integer)',
       'public on g(integer)',
     ]),
@@ -216,8 +218,11 @@ const newObject = (context: Context): object => ({
     `GRANT SELECT (id, "${newName(context)}") ON v TO pg_monitor ${context.random.pick(['', 'WITH GRANT OPTION'])}`,
     `GRANT ${context.random.pick(['EXECUTE', 'ALL', 'SELECT'])} ON ${context.random.pick(['FUNCTION', 'ROUTINE', 'PROCEDURE'])} ${context.random.pick(['f(int)', 'f()', 'g(integer)', 'p(text)', 'f'])} TO ${context.random.pick(['pg_monitor', 'PUBLIC', 'nobody'])} ${context.random.pick(['', 'WITH GRANT OPTION'])}`,
     `REVOKE ${context.random.pick(['EXECUTE', 'ALL', 'GRANT OPTION FOR EXECUTE'])} ON ${context.random.pick(['FUNCTION', 'ROUTINE'])} ${context.random.pick(['f(integer)', 'f()', 'g(integer)', 'pg_sleep(float8)'])} FROM ${context.random.pick(['PUBLIC', 'PUBLIC', 'pg_monitor'])}`,
+    `${context.random.pick(['GRANT USAGE', 'GRANT CREATE, USAGE', 'GRANT SELECT'])} ON SCHEMA ${context.random.pick(['public', 'service', 'a'])} TO ${context.random.pick(['pg_monitor', 'PUBLIC', 'nobody'])}`,
+    'REVOKE ALL ON SCHEMA public FROM PUBLIC',
     context.random.pick([
       [{ name: 'SELECT' }],
+      [{ name: 'USAGE' }],
       [{ name: 'EXECUTE' }],
       [{ name: 'UPDATE', columns: ['id'], grantable: true }],
       [{ name: 'ALL' }],
@@ -288,6 +293,7 @@ export const someObject = ({ random }: Context): string =>
     '/objects/privileges/pg_monitor%20on%20g(integer)',
     '/objects/privileges/public%20on%20sequence%20q',
     '/objects/privileges/public%20on%20type%20m',
+    '/objects/privileges/public%20on%20schema%20public',
   ]);
 
 const OBJECTS: Rules = {

@@ -92,7 +92,9 @@ export async function readObjectAdoption(
   const isRequested = (view: CatalogObject): boolean => {
     if (state.objects.has(objectKey(view))) return false;
     if (isWanted !== undefined) return isWanted.has(objectKey(view));
-    return view.extension === null && !(isSequence(view) && needed.has(locationOf(view, schema)));
+    return (
+      view.extension === null && view.isInitial !== true && !(isSequence(view) && needed.has(locationOf(view, schema)))
+    );
   };
   const names = [...(await readObjects(client, { schema, schemas })).values()].filter(isRequested);
   await lockObjects(client, schema, names);

@@ -157,10 +157,14 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
   UNION ALL
   SELECT 'privileges', pg_catalog.format('%s on %s', CASE granted.grantee WHEN 0::oid THEN 'PUBLIC' ELSE granted.role END, coalesce(granted.routine, granted.name::text)), granted.oid
     FROM ${PRIVILEGES_FROM} JOIN own ON own.oid = n.oid
-   WHERE ${IS_PRIVILEGES} AND (coalesce(granted.routine, granted.name::text) = ANY ($2)
+   WHERE ${IS_PRIVILEGES} AND granted.used <> 'pg_namespace' AND (coalesce(granted.routine, granted.name::text) = ANY ($2)
        OR granted.used = 'pg_sequence' AND 'sequence ' || granted.name = ANY ($4::text[])
        OR granted.used = 'pg_type' AND 'type ' || granted.name = ANY ($4::text[]))
      AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
+  UNION ALL
+  SELECT 'privileges on schemas', pg_catalog.format('%s on %s', CASE granted.grantee WHEN 0::oid THEN 'PUBLIC' ELSE granted.role END, granted.name), granted.oid
+    FROM ${PRIVILEGES_FROM} JOIN own ON own.oid = n.oid
+   WHERE ${IS_PRIVILEGES} AND granted.used = 'pg_namespace' AND NOT granted.initial AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])
   UNION ALL
   SELECT 'sequences', c.relname::text, c.oid
     FROM pg_catalog.pg_class c JOIN own ON own.oid = c.relnamespace

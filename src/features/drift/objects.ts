@@ -76,8 +76,11 @@ export async function findObjectDrift(
   );
   const isNeeded = (view: CatalogObject): boolean => collectionsNeeding(state, view).length > 0;
   const unmanaged = [...views.values()]
-    // A sequence that a table needs is part of that table.
-    .filter((view) => view.extension === null && !state.objects.has(objectKey(view)) && !isNeeded(view))
+    // A sequence that a table needs is part of that table. Every database has initial privileges.
+    .filter(
+      (view) =>
+        view.extension === null && view.isInitial !== true && !state.objects.has(objectKey(view)) && !isNeeded(view),
+    )
     .map(({ kind, id }) => ({ kind, id }));
   return { objects, unmanaged_objects: unmanaged.sort((a, b) => byName(objectKey(a), objectKey(b))) };
 }

@@ -1,7 +1,8 @@
-/* Reads the privileges of roles on tables, views, functions, sequences and types. */
+/* Reads the privileges of roles on tables, views, functions, sequences, types and schemas. */
 import type pg from 'pg';
-import { type Privilege, objectKey } from '../../schema/model/objects.js';
-import { nameOfTarget } from '../../schema/model/object-ids.js';
+import { objectsOwnerOf } from '../../postgres/client.js';
+import { type ObjectName, type Privilege, objectKey } from '../../schema/model/objects.js';
+import { nameOfTarget, objectNameParts } from '../../schema/model/object-ids.js';
 import { sortPrivileges } from '../../schema/model/privileges.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { OBJECT_CATALOGS } from '../ddl/object-catalogs.js';
@@ -10,15 +11,15 @@ import { type Sql, ownSchemaOid, sql } from '../ddl/sql.js';
 const { from, where, id, printed, relation } = OBJECT_CATALOGS.privileges;
 
 /**
- * Selects privileges. $1 is the managed schema, $2 the names of tables, functions, sequences and types or null for all, $3
- * the ids or null for all.
+ * Selects privileges. $1 is the managed schema, $2 the names of tables, functions, sequences, types and schemas or null for
+ * all, $3 the ids or null for all.
  */
 const PRIVILEGES: Sql = sql`
 SELECT f.* FROM (
-SELECT ${id} AS id, ${printed} AS query,
-  pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', granted.used,
+SELECT ${id} AS id, ${printed} AS query, granted.initial AS "isInitial",
+  CASE WHEN granted.used = 'pg_namespace' THEN '[]'::json ELSE pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', granted.used,
     'schema', CASE WHEN n.oid = ${ownSchemaOid} THEN '' ELSE n.nspname::text END, 'name', coalesce(granted.routine, granted.name::text),
-    'column', NULL, 'isRowType', granted.used = 'pg_class')) AS uses,
+    'column', NULL, 'isRowType', granted.used = 'pg_class')) END AS uses,
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
     WHERE e.deptype = 'e' AND e.classid = granted.catalog AND e.objid = granted.oid LIMIT 1) AS extension
 FROM ${from}
@@ -36,7 +37,7 @@ export async function readPrivileges(
   return select(client, [schema, names ?? null, ids ?? null]);
 }
 
-/** @param names the names of tables, views, functions, sequences and types */
+/** @param names the names of tables, views, functions, sequences, types and schemas */
 export const readPrivilegesOn = (
   client: Pick<pg.ClientBase, 'query'>,
   schema: string,
@@ -44,11 +45,22 @@ export const readPrivilegesOn = (
 ): Promise<[string, CatalogObject][]> => select(client, [schema, names, null]);
 
 async function select(client: Pick<pg.ClientBase, 'query'>, values: unknown[]): Promise<[string, CatalogObject][]> {
-  const { rows } = await client.query<Pick<CatalogObject, 'id' | 'query' | 'uses' | 'extension'>>(PRIVILEGES, values);
-  return rows.map((row) => {
+  const { rows } = await client.query<Pick<CatalogObject, 'id' | 'query' | 'uses' | 'extension' | 'isInitial'>>(
+    PRIVILEGES,
+    values,
+  );
+  const owner = objectsOwnerOf(client);
+  return rows.flatMap((row): [string, CatalogObject][] => {
     const kind = 'privileges' as const;
+    if (isOfOwner({ kind, id: row.id }, owner)) return [];
     const definition = sortPrivileges(JSON.parse(row.query) as Privilege[]);
     const rest = { comment: null, indexes: null, enabled: null, populated: true, restoring: [] };
-    return [objectKey({ kind, id: row.id }), { ...row, ...rest, kind, definition }];
+    return [[objectKey({ kind, id: row.id }), { ...row, ...rest, kind, definition }]];
   });
+}
+
+/** True for the privileges that the role of OBJECTS_OWNER needs on a schema. They are part of the installation. */
+function isOfOwner(privileges: ObjectName, owner: string | undefined): boolean {
+  const { name, target } = objectNameParts(privileges);
+  return target?.type === 'schema' && name === owner;
 }

@@ -58,6 +58,8 @@ export interface CatalogObject {
   uses: ObjectUse[];
   /** The extension that owns the object. */
   extension: string | null;
+  /** True for privileges that PostgreSQL granted when it created the database. Absent for other objects. */
+  isInitial?: boolean;
   /** True if the definition in the log has the same meaning. Absent if nothing has compared them. */
   isAsLogged?: boolean;
 }

@@ -1,4 +1,5 @@
 /* Expressions for queries about the objects of a schema: their ids and their definitions. */
+import { SEARCHED } from '../../schema/model/object-ids.js';
 import { EXECUTE, PUBLIC, USAGE } from '../../schema/model/objects.js';
 import { type Sql, sql, join, literal } from './sql.js';
 
@@ -257,8 +258,8 @@ export const ROUTINE_TAIL = sql`CASE p.prokind WHEN 'a' THEN ${AGGREGATE_TAIL}
     pg_catalog.length(pg_catalog.format('CREATE OR REPLACE %s %I.%I', ${ROUTINE_WORD}, n.nspname, p.proname)) + 1), E' \n') END`;
 
 /*
- * Expressions for queries about the privileges `granted` of one role on a table, a function, a sequence or a type, and its
- * namespace `n`. `granted.used` is the catalog of that object, by its name in KINDS.
+ * Expressions for queries about the privileges `granted` of one role on a table, a function, a sequence, a type or a schema,
+ * and its namespace `n`. `granted.used` is the catalog of that object, by its name in KINDS, or pg_namespace.
  */
 
 /**
@@ -275,7 +276,7 @@ const GRANTS: Sql = sql`
 const ON_RELATIONS: Sql = sql`
   SELECT 'pg_catalog.pg_class'::regclass::oid AS catalog, CASE c.relkind WHEN 'S'::"char" THEN 'pg_sequence' ELSE 'pg_class' END AS used,
          c.oid, c.relnamespace AS namespace, c.relname AS name,
-         NULL::text AS routine, c.relowner AS owner, g.grantee, g.role, g.list, ${idOnRelation(sql`g.role`)} AS id
+         NULL::text AS routine, c.relowner AS owner, g.grantee, g.role, g.list, ${idOnRelation(sql`g.role`)} AS id, false AS initial
     FROM pg_catalog.pg_class c CROSS JOIN LATERAL (
       SELECT e.grantee, CASE e.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(e.grantee)::text END AS role,
              pg_catalog.json_agg(e.element ORDER BY e.privilege_type COLLATE "C", e.of_columns, e.is_grantable)::text AS list
@@ -311,17 +312,45 @@ const usesOf = ({ list, owner, name }: Record<'list' | 'owner' | 'name', Sql>): 
        WHERE NOT EXISTS (SELECT FROM pg_catalog.aclexplode(${list}) x WHERE x.grantee = 0::oid)`;
 
 const ON_ROUTINES: Sql = sql`
-  SELECT 'pg_catalog.pg_proc'::regclass::oid, 'pg_proc', p.oid, p.pronamespace, p.proname, ${ROUTINE_ID}, p.proowner, g.grantee, g.role, g.list, ${idOnRoutine(sql`g.role`)}
+  SELECT 'pg_catalog.pg_proc'::regclass::oid, 'pg_proc', p.oid, p.pronamespace, p.proname, ${ROUTINE_ID}, p.proowner, g.grantee, g.role, g.list, ${idOnRoutine(sql`g.role`)}, false
     FROM pg_catalog.pg_proc p CROSS JOIN LATERAL (${usesOf({ list: sql`p.proacl`, owner: sql`p.proowner`, name: literal(EXECUTE) })}) g
    WHERE p.proacl IS NOT NULL AND ${IS_OWN_ROUTINE}`;
 
 const ON_TYPES: Sql = sql`
-  SELECT 'pg_catalog.pg_type'::regclass::oid, 'pg_type', t.oid, t.typnamespace, t.typname, NULL::text, t.typowner, g.grantee, g.role, g.list, ${idOnType(sql`g.role`)}
+  SELECT 'pg_catalog.pg_type'::regclass::oid, 'pg_type', t.oid, t.typnamespace, t.typname, NULL::text, t.typowner, g.grantee, g.role, g.list, ${idOnType(sql`g.role`)}, false
     FROM pg_catalog.pg_type t CROSS JOIN LATERAL (${usesOf({ list: sql`t.typacl`, owner: sql`t.typowner`, name: literal(USAGE) })}) g
    WHERE t.typacl IS NOT NULL AND ${IS_OWN_TYPE}`;
 
+/** SQL for the id of the privileges of a role on a schema `s`, like `idOnTarget` of src/schema/model/object-ids.ts. */
+export const idOnSchema = (role: Sql): Sql =>
+  sql`(${quoteUnlessPlain(role)} || ' on schema ' || ${quoteUnlessPlain(sql`s.nspname`)})`;
+
+/** SQL for the names of what an access control list grants to PUBLIC. */
+const ofPublic = (list: Sql): Sql => sql`ARRAY(SELECT x.privilege_type FROM pg_catalog.aclexplode(${list}) x
+    WHERE x.grantee = 0::oid ORDER BY x.privilege_type COLLATE "C")`;
+
+/** SQL for the access control list that PostgreSQL gave a schema `s` when it created the database. Null for others. */
+export const INITIAL_PRIVILEGES: Sql = sql`(SELECT i.initprivs FROM pg_catalog.pg_init_privs i
+    WHERE i.classoid = 'pg_catalog.pg_namespace'::regclass::oid AND i.objoid = s.oid AND i.objsubid = 0)`;
+
+/**
+ * PUBLIC has privileges on the schema public from the beginning. They are listed even if PUBLIC has none, and are `initial`
+ * if they never changed.
+ */
+const ON_SCHEMAS: Sql = sql`
+  SELECT 'pg_catalog.pg_namespace'::regclass::oid, 'pg_namespace', s.oid, s.oid, s.nspname, NULL::text, s.nspowner, g.grantee, g.role, g.list, ${idOnSchema(sql`g.role`)},
+         g.grantee = 0::oid AND ${ofPublic(sql`s.nspacl`)} = ${ofPublic(INITIAL_PRIVILEGES)}
+    FROM pg_catalog.pg_namespace s CROSS JOIN LATERAL (
+      SELECT x.grantee, CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(x.grantee)::text END AS role,
+             pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', x.privilege_type,
+               'grantable', CASE WHEN x.is_grantable THEN true END)) ORDER BY x.privilege_type COLLATE "C")::text AS list
+        FROM pg_catalog.aclexplode(s.nspacl) x WHERE x.grantor = s.nspowner GROUP BY x.grantee
+      UNION ALL SELECT 0::oid, ${literal(PUBLIC)}, '[]'
+       WHERE s.nspname = ${literal(SEARCHED)} AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(s.nspacl) x
+         WHERE x.grantee = 0::oid AND x.grantor = s.nspowner)) g`;
+
 /** Lists of privileges as JSON, one for each role: `[{"name": "UPDATE", "columns": ["name"]}]`. */
-export const PRIVILEGES_FROM: Sql = sql`(${ON_RELATIONS} UNION ALL ${ON_ROUTINES} UNION ALL ${ON_TYPES}) granted
+export const PRIVILEGES_FROM: Sql = sql`(${ON_RELATIONS} UNION ALL ${ON_ROUTINES} UNION ALL ${ON_TYPES} UNION ALL ${ON_SCHEMAS}) granted
     JOIN pg_catalog.pg_namespace n ON n.oid = granted.namespace`;
 
 /** SQL condition: the privileges belong to a role other than the owner and the account of the service. */

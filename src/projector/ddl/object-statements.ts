@@ -46,7 +46,7 @@ import {
   sql,
   withoutDataClause,
 } from './sql.js';
-import { createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
+import { type ObjectTarget, createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
 import type { AlteredColumns } from './object-uses.js';
 import type { LockedTable, Statement } from './step.js';
 import {
@@ -165,19 +165,13 @@ export interface Creation {
 
 export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
 
-/** The default schema, and the role that owns new objects. Absent or null for the role of the connection. */
-interface ObjectTarget {
-  schema: string;
-  owner?: string | null | undefined;
-}
-
 /** @param changed names of columns that changed */
 export function createStatements(
   { schema, owner }: ObjectTarget,
   creation: Creation,
   changed: ReadonlySet<string>,
 ): Statement[] {
-  if (creation.object.kind === 'privileges') return grantStatements(schema, creation);
+  if (creation.object.kind === 'privileges') return grantStatements({ schema, owner }, creation);
   if (isType(creation.object) && creation.replaces !== null) return typeStatements(schema, creation, creation.replaces);
   if (creation.object.kind !== 'table_options') return creationStatements({ schema, owner }, creation);
   const { object, isNew, replaces: before, index } = creation;
@@ -191,9 +185,9 @@ const optionStatements = (steps: readonly OptionStep[], statement: MakeStatement
     rewrites_table: rewrites,
   }));
 
-function grantStatements(schema: string, { object, isNew, replaces, index }: Creation): Statement[] {
+function grantStatements(target: ObjectTarget, { object, isNew, replaces, index }: Creation): Statement[] {
   const statement = statementFor(object, index, isNew ? 'object.created' : 'object.updated');
-  const steps = replaces === null ? createPrivileges(schema, object) : grantAdded(schema, replaces, object);
+  const steps = replaces === null ? createPrivileges(target, object) : grantAdded(target.schema, replaces, object);
   return steps.map(([text, summary]) => statement(text, summary, PRIVILEGES_LOCK));
 }
 

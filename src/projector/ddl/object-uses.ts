@@ -95,9 +95,11 @@ export function parseUses({ kind, id, definition }: SchemaObject, schema: string
   const parsed = parseDefinition(definition);
   const { table, target, schema: own = schema } = objectNameParts({ kind, id });
   if (target !== null) {
-    const [targetKind] = TARGETS[target.type].kinds;
+    const { catalog, kinds } = TARGETS[target.type];
+    const [targetKind] = kinds;
+    if (catalog === null) return [];
     const { id: name } = toLocalObject({ kind: targetKind ?? 'function', id: target.id });
-    return [{ catalog: TARGETS[target.type].catalog, schema: own, name, column: null }];
+    return [{ catalog, schema: own, name, column: null }];
   }
   if (kind === 'privileges' && table !== null)
     return [{ catalog: 'pg_class', schema: own, name: splitQualifiedId(table).name, column: null, isRowType: true }];

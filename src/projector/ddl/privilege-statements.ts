@@ -1,14 +1,16 @@
 /* Writes the statements that grant and revoke privileges. */
 import { quoteName } from '../../kernel/text.js';
 import { PUBLIC, type Privilege, type PrivilegesTarget, type SchemaObject } from '../../schema/model/objects.js';
-import { revokedFromPublic, objectNameParts } from '../../schema/model/object-ids.js';
+import { SEARCHED, areInitial, revokedFromPublic, objectNameParts } from '../../schema/model/object-ids.js';
 import { comparePrivileges, privilegeNames, privilegesWith, privilegesIn } from '../../schema/model/privileges.js';
+import { INITIAL_PRIVILEGES } from './object-sql.js';
 import { type Sql, block, columnList, ident, join, literal, objectSql, relationSql, sql } from './sql.js';
 
 /** A statement and its summary. */
 type Step = [text: Sql, summary: string];
 
 const WORDS: Readonly<Record<Privilege['name'], Sql>> = {
+  CREATE: sql`CREATE`,
   DELETE: sql`DELETE`,
   EXECUTE: sql`EXECUTE`,
   INSERT: sql`INSERT`,
@@ -35,12 +37,14 @@ interface Target {
   role: Sql;
   /** True for PUBLIC. A role can have the name "PUBLIC". */
   isPublic: boolean;
-  /** The owner of the table, function, sequence or type. */
+  /** The owner of the table, function, sequence, type or schema. */
   owner: Sql;
-  /** SQL condition: PUBLIC can use the function or type. Null for tables and sequences, which it cannot use by default. */
+  /** SQL condition: PUBLIC can use the function or type. Null for other objects, which it cannot use by default. */
   isOpen: Sql | null;
-  /** `members to editors` */
-  words: { target: string; role: string };
+  /** True if PostgreSQL only warns about GRANT and REVOKE on an object of another role. */
+  onlyWarns: boolean;
+  /** `members to editors`. `named` is the target in messages. */
+  words: { target: string; role: string; named: string };
 }
 
 function targetOf(schema: string, { kind, id }: SchemaObject): Target {
@@ -49,21 +53,34 @@ function targetOf(schema: string, { kind, id }: SchemaObject): Target {
     ...(target === null ? relationTarget(sql`TABLE`, relationSql(schema, table ?? '')) : namedTarget(schema, target)),
     role: name === PUBLIC ? sql`PUBLIC` : ident(name),
     isPublic: name === PUBLIC,
-    words: { target: target?.id ?? table ?? '', role: name === PUBLIC ? 'PUBLIC' : name },
+    words: {
+      ...targetWords(target?.id ?? table ?? '', target?.type === 'schema'),
+      role: name === PUBLIC ? 'PUBLIC' : name,
+    },
   };
 }
 
-type LocatedTarget = Pick<Target, 'target' | 'owner' | 'isOpen'>;
+/** A schema can have the name of a table. */
+const targetWords = (id: string, isSchema: boolean): Pick<Target['words'], 'target' | 'named'> =>
+  isSchema ? { target: `schema ${id}`, named: `schema ${quoteName(id)}` } : { target: id, named: quoteName(id) };
+
+type LocatedTarget = Pick<Target, 'target' | 'owner' | 'isOpen' | 'onlyWarns'>;
 
 function namedTarget(schema: string, { type, id }: PrivilegesTarget): LocatedTarget {
   if (type === 'routine') return routineTarget(schema, id);
+  if (type === 'schema') return schemaTarget(id);
   const name = relationSql(schema, id);
   return type === 'type' ? typeTarget(name) : relationTarget(sql`SEQUENCE`, name);
 }
 
 function relationTarget(word: Sql, name: Sql): LocatedTarget {
   const owner = sql`(SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid = ${literal(name)}::regclass::oid)`;
-  return { target: sql`${word} ${name}`, owner, isOpen: null };
+  return { target: sql`${word} ${name}`, owner, isOpen: null, onlyWarns: false };
+}
+
+function schemaTarget(name: string): LocatedTarget {
+  const owner = sql`(SELECT s.nspowner FROM pg_catalog.pg_namespace s WHERE s.nspname = ${literal(name)}::name)`;
+  return { target: sql`SCHEMA ${ident(name)}`, owner, isOpen: null, onlyWarns: true };
 }
 
 function typeTarget(name: Sql): LocatedTarget {
@@ -72,6 +89,7 @@ function typeTarget(name: Sql): LocatedTarget {
     target: sql`TYPE ${name}`,
     owner: sql`(SELECT t.typowner FROM pg_catalog.pg_type t WHERE t.oid = ${oid})`,
     isOpen: sql`pg_catalog.has_type_privilege('public'::name, ${oid}, 'USAGE'::text)`,
+    onlyWarns: true,
   };
 }
 
@@ -83,23 +101,24 @@ function routineTarget(schema: string, id: string): LocatedTarget {
     target: sql`ROUTINE ${name}`,
     owner: sql`(SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.oid = ${oid})`,
     isOpen: sql`pg_catalog.has_function_privilege('public'::name, ${oid}, 'EXECUTE'::text)`,
+    onlyWarns: true,
   };
 }
 
 /**
  * Returns a PL/pgSQL statement that rejects an object of another role. PostgreSQL only warns about GRANT and REVOKE then if
- * the service has any privilege on the object, as PUBLIC has on functions and types.
+ * the service has any privilege on the object, as PUBLIC has on functions and types, and the service on its schemas.
  */
 function rejectOtherOwner({ owner, words }: Target): Sql {
   const fault = literal(
-    `the database role of the service does not own ${quoteName(words.target)}, so it cannot change privileges on it. Change them with the owner, or make the service a member of that role`,
+    `the database role of the service does not own ${words.named}, so it cannot change privileges on it. Change them with the owner, or make the service a member of that role`,
   );
   return sql`IF NOT pg_catalog.pg_has_role(${owner}, 'USAGE'::text) THEN RAISE EXCEPTION USING MESSAGE = ${fault}, ERRCODE = 'invalid_grantor'; END IF;`;
 }
 
 /** Returns the statement with a check of the owner if PostgreSQL would only warn. */
 const asOwner = (target: Target, statement: Sql): Sql =>
-  target.isOpen === null ? statement : sql`DO ${block(sql`BEGIN ${rejectOtherOwner(target)} ${statement}; END`)}`;
+  target.onlyWarns ? sql`DO ${block(sql`BEGIN ${rejectOtherOwner(target)} ${statement}; END`)}` : statement;
 
 function grant({ target, role, words }: Target, privileges: readonly Privilege[]): Step[] {
   return [false, true].flatMap((isGrantable): Step[] => {
@@ -118,18 +137,18 @@ function grant({ target, role, words }: Target, privileges: readonly Privilege[]
 
 /**
  * Revokes all privileges of the role, such as default privileges, so that it has exactly those of the object afterwards.
- * The owner needs its own privileges, and so does the database role of the service.
+ * The owner needs its own privileges, and so do the database role of the service and the role of OBJECTS_OWNER.
  */
-function revokeOthers(located: Target): Step {
+function revokeOthers(located: Target, objectsOwner: ObjectTarget['owner']): Step {
   const { target, role, isPublic, owner, words } = located;
   const revoke = sql`REVOKE ALL ON ${target} FROM ${role}`;
   const summary = `revoke other privileges on ${words.target} from ${words.role}`;
-  if (isPublic) return [revoke, summary];
+  if (isPublic) return [asOwner(located, revoke), summary];
   const fault = literal(
-    `the role ${quoteName(words.role)} owns ${quoteName(words.target)} or is the database role of the service. Its privileges cannot be managed. Name another role`,
+    `the role ${quoteName(words.role)} owns ${words.named} or is a database role of the service. Its privileges cannot be managed. Name another role`,
   );
   const body = sql`BEGIN
-    IF ${literal(words.role)}::name IN (pg_catalog.pg_get_userbyid(${owner}), current_user)
+    IF ${literal(words.role)}::name IN (pg_catalog.pg_get_userbyid(${owner}), current_user${objectsOwner == null ? sql`` : sql`, ${literal(objectsOwner)}::name`})
     THEN RAISE EXCEPTION USING MESSAGE = ${fault}, ERRCODE = 'invalid_grantor'; END IF;
     ${rejectOtherOwner(located)}
     ${revoke};
@@ -137,12 +156,18 @@ function revokeOthers(located: Target): Step {
   return [sql`DO ${block(body)}`, summary];
 }
 
+/** The default schema, and the role that owns new objects. Absent or null for the role of the connection. */
+export interface ObjectTarget {
+  schema: string;
+  owner?: string | null | undefined;
+}
+
 /** Statements for new privileges, and for those of a view or function that is created again. */
-export function createPrivileges(schema: string, object: SchemaObject): Step[] {
+export function createPrivileges({ schema, owner }: ObjectTarget, object: SchemaObject): Step[] {
   const located = targetOf(schema, object);
   const revoked = revokedFromPublic(object);
   return revoked === null
-    ? [revokeOthers(located), ...grant(located, privilegesIn(object.definition))]
+    ? [revokeOthers(located, owner), ...grant(located, privilegesIn(object.definition))]
     : [revokeFromPublic(located, revoked)];
 }
 
@@ -150,7 +175,7 @@ export function createPrivileges(schema: string, object: SchemaObject): Step[] {
 function revokeFromPublic(located: Target, privilege: Privilege['name']): Step {
   const { target, role, words, isOpen } = located;
   const fault = literal(
-    `a role other than the owner has granted ${privilege} on ${quoteName(words.target)} to PUBLIC. Revoke it with that role, then repeat the request`,
+    `a role other than the owner has granted ${privilege} on ${words.named} to PUBLIC. Revoke it with that role, then repeat the request`,
   );
   const body = sql`BEGIN
     ${rejectOtherOwner(located)}
@@ -162,13 +187,14 @@ function revokeFromPublic(located: Target, privilege: Privilege['name']): Step {
 }
 
 /**
- * Revokes all privileges, or grants EXECUTE or USAGE to PUBLIC again. It does nothing if the role no longer exists, is the owner,
+ * Revokes all privileges, or grants to PUBLIC again what it has by default. It does nothing if the role no longer exists, is the owner,
  * or is the database role of the service.
  * @param cascades true to revoke also what the role passed on. Otherwise PostgreSQL rejects the statement.
  */
 export function dropPrivileges(schema: string, object: SchemaObject, cascades: boolean): Step {
   const located = targetOf(schema, object);
-  const { target, role, isPublic, owner, words, isOpen } = located;
+  const { target, role, isPublic, owner, words, onlyWarns } = located;
+  if (areInitial(object)) return restoreInitial(located);
   const revoked = revokedFromPublic(object);
   if (revoked !== null)
     return [
@@ -177,11 +203,25 @@ export function dropPrivileges(schema: string, object: SchemaObject, cascades: b
     ];
   const revoke = sql`REVOKE ALL ON ${target} FROM ${role}${cascades ? sql` CASCADE` : sql``}`;
   const summary = `revoke all privileges on ${words.target} from ${words.role}`;
-  if (isPublic) return [revoke, summary];
+  if (isPublic) return [asOwner(located, revoke), summary];
   const isOther = sql`SELECT FROM pg_catalog.pg_roles r
      WHERE r.rolname = ${literal(words.role)}::name AND r.rolname <> current_user AND r.oid <> ${owner}`;
-  const check = isOpen === null ? sql`` : rejectOtherOwner(located);
+  const check = onlyWarns ? rejectOtherOwner(located) : sql``;
   return [sql`DO ${block(sql`BEGIN IF EXISTS (${isOther}) THEN ${check} ${revoke}; END IF; END`)}`, summary];
+}
+
+/** Grants PUBLIC exactly what it had on the schema when the database was created, which depends on the release. */
+function restoreInitial(located: Target): Step {
+  const { target, role, words } = located;
+  const body = sql`DECLARE initial text := (SELECT pg_catalog.string_agg(x.privilege_type, ', ')
+      FROM pg_catalog.pg_namespace s, pg_catalog.aclexplode(${INITIAL_PRIVILEGES}) x
+     WHERE s.nspname = ${literal(SEARCHED)} AND x.grantee = 0::oid);
+  BEGIN
+    ${rejectOtherOwner(located)}
+    REVOKE ALL ON ${target} FROM ${role};
+    IF initial IS NOT NULL THEN EXECUTE pg_catalog.format('GRANT %s ON SCHEMA public TO PUBLIC', initial); END IF;
+  END`;
+  return [sql`DO ${block(body)}`, `restore initial privileges on ${words.target} of ${words.role}`];
 }
 
 /** Statements that revoke what the role loses. They run before the statements about columns. */

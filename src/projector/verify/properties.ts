@@ -16,7 +16,7 @@ import {
   locationKey,
   schemasOf,
 } from '../../schema/model/state.js';
-import { IS_OWN_TYPE, idOnRelation, idOnRoutine, idOnType } from '../ddl/object-sql.js';
+import { IS_OWN_TYPE, idOnRelation, idOnRoutine, idOnSchema, idOnType } from '../ddl/object-sql.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../ddl/object-catalogs.js';
 import { type Sql, join, literal, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';
@@ -54,6 +54,7 @@ const IS_LOGGED_ON_ROUTINE: Sql = isLogged({
   namespace: sql`p.pronamespace`,
 });
 const IS_LOGGED_ON_TYPE: Sql = isLogged({ id: idOnType(ROLE), owner: sql`t.typowner`, namespace: sql`t.typnamespace` });
+const IS_LOGGED_ON_SCHEMA: Sql = isLogged({ id: idOnSchema(ROLE), owner: sql`s.nspowner`, namespace: sql`s.oid` });
 
 /** SQL condition: the options of the table `r` are an object of the log. $4 are the schemas of these tables, $5 their names. */
 const HAS_LOGGED_OPTIONS: Sql = sql`((r.relnamespace, r.relname) IN (SELECT n.oid, l.name
@@ -95,6 +96,10 @@ WITH relation AS (
   SELECT 'pg_catalog.pg_type'::regclass::oid, t.oid, 0, t.typowner, x.*
     FROM type t, pg_catalog.aclexplode(coalesce(t.typacl, pg_catalog.acldefault('T'::"char", t.typowner))) x
    WHERE x.grantee <> t.typowner AND NOT ${IS_LOGGED_ON_TYPE}
+  UNION ALL
+  SELECT 'pg_catalog.pg_namespace'::regclass::oid, s.oid, 0, s.nspowner, x.*
+    FROM pg_catalog.pg_namespace s, pg_catalog.aclexplode(coalesce(s.nspacl, pg_catalog.acldefault('n'::"char", s.nspowner))) x
+   WHERE s.nspname = ANY ($1::name[]) AND x.grantee <> s.nspowner AND NOT ${IS_LOGGED_ON_SCHEMA}
 ), part AS (
   SELECT 'pg_catalog.pg_constraint'::regclass::oid AS class, c.oid FROM pg_catalog.pg_constraint c JOIN relation r ON r.oid = c.conrelid
   UNION ALL

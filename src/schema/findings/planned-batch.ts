@@ -289,7 +289,10 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, facts: Database
 }
 
 const privilegesOn = ({ id }: ObjectName, { replacedPrivileges = [] }: DatabaseFacts): readonly ObjectName[] =>
-  replacedPrivileges.filter((each) => [objectNameParts(each).table, objectNameParts(each).target?.id].includes(id));
+  replacedPrivileges.filter((each) => {
+    const { table, target } = objectNameParts(each);
+    return target?.type !== 'schema' && [table, target?.id].includes(id);
+  });
 
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>
   event.type === 'collection.created' && readRestored(event.data) === undefined;

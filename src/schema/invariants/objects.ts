@@ -9,6 +9,7 @@ import {
   OBJECT_KINDS,
   type ObjectKind,
   type ObjectName,
+  type PrivilegesTarget,
   type SchemaObject,
   TARGETS,
   isFreeOnTable,
@@ -94,22 +95,26 @@ function formerNames(from: State, to: State, object: SchemaObject): ReadonlySet<
 
 /**
  * Checks that the log contains the table, view, function, sequence or type of privileges, the table or view of a trigger or a rule, or
- * the table of another object of a table. Otherwise a replay of the log could not create the object. A statistics object
+ * the table of another object of a table. Otherwise a replay of the log could not create the object. The HTTP layer checks
+ * schemas, which the log does not contain. A statistics object
  * that did not change may have the former name of its table, until PostgreSQL rewrites it.
  */
 function tableProblems(from: State, state: State, object: SchemaObject): Problem[] {
   const { kind, id } = object;
   if (isFreeOnTable(object) && isUnchanged(from, object)) return [];
   const { target } = objectNameParts(object);
-  if (target !== null && getTarget(state, target) === undefined) {
-    const message = `${quoteName(target.id)} is not a managed ${TARGETS[target.type].label}. Create or adopt it before the ${KINDS[kind].label}`;
-    return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
-  }
+  if (target !== null) return targetProblems(state, object, target);
   const table = tableOf(object);
   if (table === null || hasTableNamed(state, table)) return [];
   const isOnView = ON_VIEWS[kind];
   if (isOnView?.(state, table) === true) return [];
   const message = `${quoteName(table)} is not a managed table${isOnView === undefined ? '' : ' or view'}. Create or adopt it before the ${KINDS[kind].label}`;
+  return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
+}
+
+function targetProblems(state: State, { kind, id }: ObjectName, target: PrivilegesTarget): Problem[] {
+  if (target.type === 'schema' || getTarget(state, target) !== undefined) return [];
+  const message = `${quoteName(target.id)} is not a managed ${TARGETS[target.type].label}. Create or adopt it before the ${KINDS[kind].label}`;
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }
 

@@ -77,19 +77,24 @@ export function idOnTable(kind: ObjectKind, name: string, table: string): string
 }
 
 /** Returns the id of the privileges of a role: `editors on total(integer)` or `editors on type status`. */
-export const idOnTarget = (role: string, { type, id }: PrivilegesTarget): string =>
-  `${quoteUnlessPlain(role)} on ${type === 'routine' ? id : `${type} ${spellQualifiedId(id)}`}`;
+export function idOnTarget(role: string, { type, id }: PrivilegesTarget): string {
+  const spelled = type === 'schema' ? quoteUnlessPlain(id) : spellQualifiedId(id);
+  return `${quoteUnlessPlain(role)} on ${type === 'routine' ? id : `${type} ${spelled}`}`;
+}
 
 interface ObjectNameParts {
   /** The name without schema, quotes, argument types or table. For privileges, the role. */
   name: string;
-  /** The schema of the object, or of its table or target. Undefined for the default schema. */
+  /**
+   * The schema of the object, or of its table or target. Undefined for the default schema, except in privileges on a schema,
+   * which always name it.
+   */
   schema: string | undefined;
   /** `integer, text`. Null unless it is a function, procedure or aggregate. */
   argumentTypes: string | null;
   /** The table or view of an object whose id contains one, as in `qualifiedId`. Otherwise null. */
   table: string | null;
-  /** The function, procedure, aggregate, sequence or type of privileges. Otherwise null. */
+  /** The function, procedure, aggregate, sequence, type or schema of privileges. Otherwise null. */
   target: PrivilegesTarget | null;
 }
 
@@ -99,6 +104,8 @@ const ID_ON_ROUTINE =
   /^("(?:[^"]|"")+"|[^" ]+) on ((?:(?:"(?:[^"]|"")+"|[^".( ]+)\.)?(?:"(?:[^"]|"")+"|[^".( ]+)\(.*\))$/s;
 const ID_ON_NAMED =
   /^("(?:[^"]|"")+"|[^" ]+) on (sequence|type) ((?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"(?:[^"]|"")+"|[^". ]+))$/;
+
+const ID_ON_SCHEMA = /^("(?:[^"]|"")+"|[^" ]+) on schema ("(?:[^"]|"")+"|[^". ]+)$/;
 
 /** Returns the unquoted name and the rest of an id of this form. */
 function matchId(form: RegExp, id: string): { name: string; rest: string } | undefined {
@@ -142,6 +149,11 @@ function partsOnTarget(id: string): Pick<ObjectNameParts, 'name' | 'schema' | 't
     const { schema } = objectNameParts({ kind: 'function', id: onRoutine.rest });
     return { name: onRoutine.name, schema, target: { type: 'routine', id: onRoutine.rest } };
   }
+  const onSchema = matchId(ID_ON_SCHEMA, id);
+  if (onSchema !== undefined) {
+    const schema = unquote(onSchema.rest);
+    return { name: onSchema.name, schema, target: { type: 'schema', id: schema } };
+  }
   const [, role, type, spelled] = ID_ON_NAMED.exec(id) ?? [];
   if (role === undefined || spelled === undefined) return undefined;
   const named = readSpelled(spelled);
@@ -174,23 +186,25 @@ const hasPlainId = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
  */
 export function inSchema({ kind, id }: ObjectName, schema: string | undefined): ObjectName {
   const { name, argumentTypes, table, target } = objectNameParts({ kind, id });
-  const move = (relation: string): string => qualifiedId({ schema, name: splitQualifiedId(relation).name });
-  if (table !== null) return { kind, id: idOnTable(kind, name, move(table)) };
-  if (target !== null && target.type !== 'routine')
-    return { kind, id: idOnTarget(name, { ...target, id: move(target.id) }) };
-  if (target !== null) {
-    const routine = objectNameParts({ kind: 'function', id: target.id });
-    const moved = routineId(routine.name, routine.argumentTypes ?? '', schema);
-    return { kind, id: idOnTarget(name, { ...target, id: moved }) };
-  }
+  if (table !== null)
+    return { kind, id: idOnTable(kind, name, qualifiedId({ schema, name: splitQualifiedId(table).name })) };
+  if (target !== null) return { kind, id: idOnTarget(name, { ...target, id: targetInSchema(target, schema) }) };
   if (argumentTypes !== null) return { kind, id: routineId(name, argumentTypes, schema) };
   return isRoutine({ kind }) || isOnTable({ kind }) ? { kind, id } : { kind, id: qualifiedId({ schema, name }) };
 }
 
-/** Returns the name of the table, function, sequence or type of an object, without the schema. Null for objects of none. */
+function targetInSchema({ type, id }: PrivilegesTarget, schema: string | undefined): string {
+  if (type === 'schema') return id;
+  if (type !== 'routine') return qualifiedId({ schema, name: splitQualifiedId(id).name });
+  const { name, argumentTypes } = objectNameParts({ kind: 'function', id });
+  return routineId(name, argumentTypes ?? '', schema);
+}
+
+/** Returns the name of the table, function, sequence, type or schema of an object, without a schema. Null for objects of none. */
 export function nameOfTarget(object: ObjectName): string | null {
   const { table, target } = objectNameParts(object);
   if (target?.type === 'routine') return objectNameParts({ kind: 'function', id: target.id }).name;
+  if (target?.type === 'schema') return target.id;
   const relation = target?.id ?? table;
   return relation === null ? null : splitQualifiedId(relation).name;
 }
@@ -202,6 +216,15 @@ export function nameOfTarget(object: ObjectName): string | null {
 export function revokedFromPublic(object: ObjectName): Privilege['name'] | null {
   const { name, target } = objectNameParts(object);
   return target === null || name !== PUBLIC ? null : TARGETS[target.type].publicDefault;
+}
+
+/**
+ * True for the privileges of PUBLIC on the schema public. PostgreSQL grants some when it creates a database, and which ones
+ * depends on its release. They are an object only if they are managed, and then its list contains all of them.
+ */
+export function areInitial(object: ObjectName): boolean {
+  const { name, target } = objectNameParts(object);
+  return name === PUBLIC && target?.type === 'schema' && target.id === SEARCHED;
 }
 
 export const isRevokedFromPublic = (object: ObjectName): boolean => revokedFromPublic(object) !== null;

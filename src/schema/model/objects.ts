@@ -238,11 +238,15 @@ export type ObjectIndex = z.infer<typeof objectIndex>;
 /** The only privilege on functions, procedures and aggregates. */
 export const EXECUTE = 'EXECUTE';
 
-/** The privilege to call nextval and currval on a sequence, or to use a type. */
+/** The privilege to call nextval and currval on a sequence, to use a type, or to find objects in a schema. */
 export const USAGE = 'USAGE';
+
+/** The privilege to create objects in a schema. */
+const CREATE = 'CREATE';
 
 /** The privileges, as in GRANT. `MAINTAIN` requires PostgreSQL 17. */
 const PRIVILEGES = [
+  CREATE,
   'DELETE',
   EXECUTE,
   'INSERT',
@@ -255,7 +259,7 @@ const PRIVILEGES = [
   USAGE,
 ] as const;
 
-export const TABLE_PRIVILEGES = PRIVILEGES.filter((name) => name !== EXECUTE && name !== USAGE);
+export const TABLE_PRIVILEGES = PRIVILEGES.filter((name) => name !== CREATE && name !== EXECUTE && name !== USAGE);
 
 /** The privileges on columns. */
 export const COLUMN_PRIVILEGES: ReadonlySet<string> = new Set(['INSERT', 'REFERENCES', 'SELECT', 'UPDATE']);
@@ -274,8 +278,8 @@ export const objectDocument = z.strictObject({
   /**
    * Identifies the object within its kind. For a view, a statistics object, a sequence or a type, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
-   * table: `audit on posts`. For privileges, the role and the table, function, sequence or type. For row security and table
-   * options, the table. Outside the default schema, the schema precedes the name of the view, function, table and so on:
+   * table: `audit on posts`. For privileges, the role and the table, function, sequence, type or schema. For row security and
+   * table options, the table. Outside the default schema, the schema precedes the name of the view, function, table and so on:
    * `billing.totals`, `audit on billing.invoices`.
    */
   id: text,
@@ -325,7 +329,7 @@ export const isType = ({ kind }: { readonly kind: string }): boolean => kind ===
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
 
 interface TargetDescription {
-  /** The kinds of the objects. */
+  /** The kinds of the objects. Empty for schemas, which are no objects: DB_SCHEMAS lists them. */
   kinds: readonly ObjectKind[];
   /** The kinds in messages. */
   label: string;
@@ -333,7 +337,8 @@ interface TargetDescription {
   word: string;
   /** The kinds of objects in GRANT, in the parser's output. */
   parsed: ReadonlySet<unknown>;
-  catalog: KindDescription['catalog'];
+  /** Null for schemas. */
+  catalog: KindDescription['catalog'] | null;
   privileges: readonly Privilege['name'][];
   /** The privilege that PUBLIC has on a new object. Null if it has none. */
   publicDefault: Privilege['name'] | null;
@@ -369,15 +374,24 @@ export const TARGETS = {
     privileges: [USAGE],
     publicDefault: USAGE,
   },
+  schema: {
+    kinds: [] as readonly ObjectKind[],
+    label: 'schema',
+    word: 'SCHEMA',
+    parsed: new Set<unknown>(['OBJECT_SCHEMA']),
+    catalog: null,
+    privileges: [CREATE, USAGE],
+    publicDefault: null,
+  },
 } as const satisfies Readonly<Record<string, TargetDescription>>;
 
 type TargetType = keyof typeof TARGETS;
 export const TARGET_TYPES = Object.keys(TARGETS) as TargetType[];
 
-/** A function, procedure, aggregate, sequence or type on which roles have privileges. */
+/** A function, procedure, aggregate, sequence, type or schema on which roles have privileges. */
 export interface PrivilegesTarget {
   type: TargetType;
-  /** The id of the object. */
+  /** The id of the object, or the name of the schema, also that of the default schema. */
   id: string;
 }
 
@@ -392,7 +406,7 @@ export const PUBLIC = 'public';
 
 /**
  * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of
- * some privileges contains a function, a sequence or a type instead. False for an unknown kind of a diff.
+ * some privileges contains a function, a sequence, a type or a schema instead. False for an unknown kind of a diff.
  */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');

@@ -7,8 +7,9 @@ import {
   type PrivilegesTarget,
   type SchemaObject,
   TARGETS,
+  USAGE,
 } from './objects.js';
-import { revokedFromPublic, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
+import { areInitial, revokedFromPublic, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
 import { byName } from './state.js';
 
 /** One privilege on the whole table or on one column. */
@@ -55,10 +56,13 @@ const newPrivilege = (name: Privilege['name'], hasColumns: boolean, isGrantable:
 export const privilegesIn = (definition: Definition | undefined): readonly Privilege[] =>
   Array.isArray(definition) ? definition : [];
 
-/** Returns the privileges that a role has. @param object undefined if the state contains no object with this name */
+/**
+ * Returns the privileges that a role has. On the schema public, PostgreSQL 14 grants CREATE to PUBLIC too.
+ * @param object undefined if the state contains no object with this name
+ */
 export function heldPrivileges(name: ObjectName, object: SchemaObject | undefined): readonly Privilege[] {
-  const revoked = revokedFromPublic(name);
-  return object === undefined && revoked !== null ? [{ name: revoked }] : privilegesIn(object?.definition);
+  const initial = areInitial(name) ? USAGE : revokedFromPublic(name);
+  return object === undefined && initial !== null ? [{ name: initial }] : privilegesIn(object?.definition);
 }
 
 export const sortPrivileges = (privileges: readonly Privilege[]): Privilege[] =>
@@ -154,15 +158,17 @@ export function grantTexts({ kind, id, definition }: SchemaObject, quote: (name:
   const on = target === null ? `TABLE ${quoteId(table ?? '', quote)}` : targetText(target, quote);
   const revoked = revokedFromPublic({ kind, id });
   if (revoked !== null) return [`REVOKE ${revoked} ON ${on} FROM ${role}`];
-  return [false, true].flatMap((isGrantable) => {
+  const grants = [false, true].flatMap((isGrantable) => {
     const words = privilegeWords(privilegesWith(definition, isGrantable), quote);
     const option = isGrantable ? ' WITH GRANT OPTION' : '';
     return words === '' ? [] : [`GRANT ${words} ON ${on} TO ${role}${option}`];
   });
+  return areInitial({ kind, id }) ? [`REVOKE ALL ON ${on} FROM ${role}`, ...grants] : grants;
 }
 
 /** PostgreSQL accepts the argument types of an id. */
 function targetText({ type, id }: PrivilegesTarget, quote: (name: string) => string): string {
+  if (type === 'schema') return `${TARGETS[type].word} ${quote(id)}`;
   const { schema, name, argumentTypes } = objectNameParts({ kind: TARGETS[type].kinds[0] ?? 'function', id });
   const own = quoteId(qualifiedId({ schema, name }), quote);
   return `${TARGETS[type].word} ${own}${argumentTypes === null ? '' : `(${argumentTypes})`}`;

@@ -34,6 +34,7 @@ import {
   objectLabel,
 } from '../model/objects.js';
 import {
+  areInitial,
   idOnTable,
   idOnTarget,
   isRevokedFromPublic,
@@ -122,7 +123,7 @@ function spelledTarget({ type, id }: PrivilegesTarget): PrivilegesTarget {
 }
 
 const ID_OF_PRIVILEGES =
-  'id must be the role and its table, function, sequence or type, such as "editors on members", "editors on total(integer)", "editors on sequence numbers" or "editors on type status", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
+  'id must be the role and its table, function, sequence, type or schema, such as "editors on members", "editors on total(integer)", "editors on sequence numbers", "editors on type status" or "editors on schema billing", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
 
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
@@ -201,7 +202,7 @@ function privilegesProblems({ kind, id }: SchemaObject, definition: unknown, at:
   if (typeof definition === 'string') return problemsOfGrants(id, definition, at);
   if (!Array.isArray(definition)) return [invalidProblem(at, LIST_OF_PRIVILEGES)];
   if (isRevokedFromPublic({ kind, id })) return publicProblems(id, definition, at);
-  if (definition.length === 0)
+  if (definition.length === 0 && !areInitial({ kind, id }))
     return [invalidProblem(at, `definition must not be empty. Delete ${objectLabel({ kind, id })} instead`)];
   const { target } = objectNameParts({ kind, id });
   const names: readonly Privilege['name'][] = target === null ? TABLE_PRIVILEGES : TARGETS[target.type].privileges;
@@ -242,7 +243,7 @@ function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
 const LIST_OF_PRIVILEGES =
   'definition must be an array of { name } with columns and grantable as optional members, or GRANT statements';
 
-/** @param names the privileges on the table, function, sequence or type */
+/** @param names the privileges on the table, function, sequence, type or schema */
 function privilegeProblems(input: unknown, names: readonly Privilege['name'][], at: Path): Problem[] {
   const { data } = objectDocument.shape.definition.options[1].element.safeParse(input);
   if (data === undefined || !names.includes(data.name))

@@ -172,6 +172,7 @@ interface Removing {
 /** True for an object whose table or view, or whose function, sequence or type, the diff removes as well. */
 const isRemovedWithOther = ({ base, draft, withTables }: Removing, { kind, id }: ObjectDiff): boolean => {
   const { target } = objectNameParts({ kind, id });
+  if (target?.type === 'schema') return false;
   if (target !== null)
     return !TARGETS[target.type].kinds.some((each) => draft.object({ kind: each, id: target.id }) !== undefined);
   // The objects of a table that moves to another schema remain.

@@ -1,5 +1,5 @@
 /*
- * Reads GRANT statements, and REVOKE of EXECUTE or USAGE from PUBLIC. They are another form of the definition of privileges.
+ * Reads GRANT statements, and REVOKE from PUBLIC. They are another form of the definition of privileges.
  */
 import {
   COLUMN_PRIVILEGES,
@@ -10,7 +10,7 @@ import {
   TARGETS,
   TARGET_TYPES,
 } from '../model/objects.js';
-import { idOnTable, idOnTarget, qualifiedId } from '../model/object-ids.js';
+import { areInitial, idOnTable, idOnTarget, qualifiedId } from '../model/object-ids.js';
 import { sortPrivileges } from '../model/privileges.js';
 import { type Node, list, member, parseStatements, stringOf } from './expression.js';
 import { routineIdIn } from './routine.js';
@@ -22,11 +22,10 @@ export interface Grants {
 }
 
 const ONE_TARGET =
-  'must be GRANT statements for one role on one table, view, function, sequence or type: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors, GRANT USAGE ON SEQUENCE numbers TO editors, GRANT USAGE ON TYPE status TO editors. On a function or a type, it can also be REVOKE: REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC, REVOKE USAGE ON TYPE status FROM PUBLIC';
+  'must be GRANT statements for one role on one table, view, function, sequence, type or schema: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors, GRANT USAGE ON SEQUENCE numbers TO editors, GRANT USAGE ON TYPE status TO editors, GRANT USAGE ON SCHEMA billing TO editors. On a function or a type, it can also be REVOKE: REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC, REVOKE USAGE ON TYPE status FROM PUBLIC. On the schema public, GRANT to PUBLIC can follow REVOKE ALL ON SCHEMA public FROM PUBLIC';
 
 /**
- * Reads GRANT statements for one role on one table, function, sequence or type, or REVOKE of EXECUTE or USAGE from PUBLIC.
- * Returns a sentence that follows "definition" for others.
+ * Reads GRANT statements for one role on one table, function, sequence, type or schema, or REVOKE from PUBLIC. Returns a sentence that follows "definition" for others.
  */
 export function parseGrants(text: string): Grants | string {
   const statements = parseStatements(text);
@@ -58,7 +57,8 @@ function readGrant(statement: Node | undefined): Grants | string {
 }
 
 function readOnRelation(statement: Node, role: string, { id, type }: Target): Grants | string {
-  if (statement['is_grant'] !== true) return ONE_TARGET;
+  if (statement['is_grant'] !== true)
+    return type === 'schema' ? readRevokedInitial(statement, role, { type, id }) : ONE_TARGET;
   const privileges = readPrivileges(statement, type === 'table' ? TABLE_PRIVILEGES : TARGETS[type].privileges);
   if (typeof privileges === 'string') return privileges;
   return { id: type === 'table' ? idOnTable('privileges', role, id) : idOnTarget(role, { type, id }), privileges };
@@ -74,6 +74,14 @@ function readUse(statement: Node, role: string, target: PrivilegesTarget): Grant
   return role === PUBLIC && isPlain ? { id, privileges: [] } : ONE_TARGET;
 }
 
+/** Reads REVOKE ALL ON SCHEMA public FROM PUBLIC, after which PUBLIC has only what the following statements grant. */
+function readRevokedInitial(statement: Node, role: string, target: PrivilegesTarget): Grants | string {
+  const id = idOnTarget(role, target);
+  const isAll = list(statement['privileges']).length === 0 && statement['grant_option'] !== true;
+  const isPlain = isAll && statement['behavior'] !== 'DROP_CASCADE';
+  return isPlain && areInitial({ kind: 'privileges', id }) ? { id, privileges: [] } : ONE_TARGET;
+}
+
 /** Returns the only role. Null for one that depends on the session, undefined for several roles. */
 function onlyRole(statement: Node): string | null | undefined {
   const [grantee, ...others] = list(statement['grantees']).map((each) => member(each, 'RoleSpec'));
@@ -81,12 +89,12 @@ function onlyRole(statement: Node): string | null | undefined {
 }
 
 interface Target {
-  /** The id of a function, or the name of a table, view, sequence or type as in `qualifiedId`. */
+  /** The id of a function, the name of a table, view, sequence or type as in `qualifiedId`, or the name of a schema. */
   id: string;
   type: PrivilegesTarget['type'] | 'table';
 }
 
-/** Returns the only table, view, function, sequence or type of GRANT or REVOKE. Undefined for other statements. */
+/** Returns the only table, view, function, sequence, type or schema of GRANT or REVOKE. Undefined for other statements. */
 function onlyTarget(statement: Node): Target | undefined {
   const { objtype, targtype, grantor, objects } = statement;
   const [object, ...others] = list(objects);
@@ -99,6 +107,7 @@ function readTarget(objtype: unknown, object: unknown): Target | undefined {
   const type = objtype === 'OBJECT_TABLE' ? 'table' : TARGET_TYPES.find((each) => TARGETS[each].parsed.has(objtype));
   if (type === 'routine') return routineIn(member(object, 'ObjectWithArgs') ?? {});
   if (type === 'type') return typeIn(list(member(object, 'List')?.['items']).map(stringOf));
+  if (type === 'schema') return schemaIn(stringOf(object));
   const relation = member(object, 'RangeVar');
   if (type === undefined || relation === undefined) return undefined;
   return { id: qualifiedId(qualifiedName(relation)), type };
@@ -114,6 +123,9 @@ function typeIn(names: readonly (string | undefined)[]): Target | undefined {
   return name === undefined || database !== undefined ? undefined : { id: qualifiedId({ schema, name }), type: 'type' };
 }
 
+const schemaIn = (name: string | undefined): Target | undefined =>
+  name === undefined ? undefined : { id: name, type: 'schema' };
+
 /** Functions and types have no other privilege, so ALL has the same meaning in all PostgreSQL releases. */
 function readOnlyPrivilege(statement: Node, { type }: PrivilegesTarget): Privilege[] | string {
   const [name] = TARGETS[type].privileges;
@@ -126,7 +138,7 @@ function readOnlyPrivilege(statement: Node, { type }: PrivilegesTarget): Privile
 
 type Names = readonly Privilege['name'][];
 
-/** @param names the privileges on the table or sequence */
+/** @param names the privileges on the table, sequence or schema */
 function readPrivileges(statement: Node, names: Names): Privilege[] | string {
   const privileges: Privilege[] = [];
   for (const each of list(statement['privileges'])) {

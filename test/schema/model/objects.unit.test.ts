@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type ObjectKind } from '../../../src/schema/model/objects.js';
 import {
   fromLocalObject,
+  idOnTarget,
   inSchema,
   objectNameParts,
   qualifiedId,
@@ -48,6 +49,21 @@ describe('ids of objects', () => {
       expect(objectNameParts({ kind, id }).schema).to.equal('billing');
       expect(inSchema(inSchema({ kind, id }, undefined), 'billing')).to.deep.equal({ kind, id });
     });
+
+  it('of privileges on a schema always name the schema, also the default schema', () => {
+    for (const schema of ['billing', 'public', 'a.b']) {
+      const object = { kind: 'privileges', id: idOnTarget('editors', { type: 'schema', id: schema }) } as const;
+      expect(objectNameParts(object)).to.deep.include({
+        name: 'editors',
+        schema,
+        target: { type: 'schema', id: schema },
+      });
+      expect(toLocalObject(object)).to.deep.equal({ ...object, schema });
+      expect(fromLocalObject({ ...object, schema: undefined })).to.deep.equal(object);
+    }
+    const table = objectNameParts({ kind: 'privileges', id: 'editors on schema' });
+    expect(table).to.deep.include({ table: 'schema', target: null });
+  });
 
   it('keep the schema when the object is renamed', () => {
     expect(renamedId({ kind: 'view', id: 'billing.totals' }, 'a.b')).to.equal('billing."a.b"');

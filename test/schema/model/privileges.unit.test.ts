@@ -77,6 +77,13 @@ describe('lists of privileges', () => {
     expect(grantTexts(onType, quote)).to.deep.equal(['GRANT USAGE ON TYPE "a b"."c" TO "editors"']);
     const closed = { ...object, id: 'public on type status', definition: [] };
     expect(grantTexts(closed, quote)).to.deep.equal(['REVOKE USAGE ON TYPE "status" FROM PUBLIC']);
+    const onSchema = { ...object, id: 'editors on schema "a.b"', definition: [{ name: 'USAGE' as const }] };
+    expect(grantTexts(onSchema, quote)).to.deep.equal(['GRANT USAGE ON SCHEMA "a.b" TO "editors"']);
+    const initial = { ...onSchema, id: 'public on schema public' };
+    expect(grantTexts(initial, quote)).to.deep.equal([
+      'REVOKE ALL ON SCHEMA "public" FROM PUBLIC',
+      'GRANT USAGE ON SCHEMA "public" TO PUBLIC',
+    ]);
     expect(privilegeLines([])).to.equal('no privileges');
     expect(privilegeLines(definition)).to.equal('INSERT\nSELECT (a, b) WITH GRANT OPTION');
   });

@@ -44,6 +44,17 @@ describe('the file of a view', () => {
     expect(file).to.deep.equal({ object: totals, lines: { definition: 1, indexes: 2, comment: 4, enabled: 1 } });
   });
 
+  it('contains privileges of PUBLIC on the schema public after REVOKE ALL', () => {
+    const id = 'public on schema public';
+    const object: SchemaObject = { kind: 'privileges', id, definition: [{ name: 'USAGE' }], comment: null };
+    const revoke = 'REVOKE ALL ON SCHEMA public FROM PUBLIC;\n';
+    const text = writeObjectFile(object);
+    expect(text).to.equal(`${revoke}GRANT USAGE ON SCHEMA public TO PUBLIC;\n`);
+    expect(read(text)).to.deep.equal(object);
+    const closed = { ...object, definition: [] };
+    expect([writeObjectFile(closed), read(revoke)]).to.deep.equal([revoke, closed]);
+  });
+
   it('contains the enabled state of a trigger, and rejects other changes to the table', () => {
     const definition = 'CREATE TRIGGER mark AFTER DELETE ON "My posts" EXECUTE FUNCTION mark()';
     const trigger: SchemaObject = {

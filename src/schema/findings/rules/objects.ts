@@ -17,7 +17,6 @@ import {
   isRevokedFromPublic,
   objectNameParts,
   qualifiedId,
-  revokedFromPublic,
   searchedNames,
   splitQualifiedId,
 } from '../../model/object-ids.js';
@@ -58,7 +57,7 @@ const VERBS = {
 
 /**
  * True if the object is deleted or renamed together with its table, view, function, sequence or type. The findings about
- * that object then apply. A sequence or a type that a table needs stays in the database.
+ * that object then apply. A schema stays in the database, and so does a sequence or a type that a table needs.
  */
 export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
@@ -68,6 +67,7 @@ export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
 }
 
 const isTargetLeft = (state: State, target: PrivilegesTarget): boolean =>
+  target.type === 'schema' ||
   getTarget(state, target) !== undefined ||
   TARGETS[target.type].kinds.some((kind) => collectionsNeeding(state, { kind, id: target.id }).length > 0);
 
@@ -395,9 +395,10 @@ const OTHER_USE = {
   routine: 'other roles may execute it afterwards',
   sequence: 'other roles may use the sequence afterwards',
   type: 'other roles may use the type afterwards',
+  schema: 'other roles may find or create objects in the schema afterwards',
 } as const;
 
-/** `"members"`, `"total(integer)"`, `sequence "numbers"`, `type "status"` */
+/** `"members"`, `"total(integer)"`, `sequence "numbers"`, `type "status"`, `schema "billing"` */
 function targetName(object: ObjectName): string {
   const { table, target } = objectNameParts(object);
   const word = target === null || target.type === 'routine' ? '' : `${target.type} `;
@@ -410,7 +411,7 @@ export const changesPrivileges: Rule = {
   code: 'CHANGES_PRIVILEGES',
   level: 'warn',
   title: 'Changes privileges',
-  what: 'The change creates, changes or deletes the privileges of a role on a table, view, function, sequence or type, or restores a table without its privileges. A change that renames or deletes the table, function, sequence or type does not have this finding.',
+  what: 'The change creates, changes or deletes the privileges of a role on a table, view, function, sequence, type or schema, or restores a table without its privileges. A change that renames or deletes the table, function, sequence or type does not have this finding.',
   why: 'Privileges decide what a database role can read, write and execute. A change can show data to more roles, or break an application.',
   safer: 'Review the change together with all other privileges on the table. A policy can require an approval.',
   example: { unsafe: GRANT },
@@ -430,21 +431,24 @@ export const publicPrivilege: Rule = {
   level: 'warn',
   standing: true,
   title: 'Privilege for every role',
-  what: 'Privileges on a table, view or sequence are granted to `PUBLIC`, or `EXECUTE` on a function or `USAGE` on a type is granted to it again.',
+  what: 'Privileges on a table, view, sequence or schema are granted to `PUBLIC`, or `EXECUTE` on a function, `USAGE` on a type or `USAGE` on the schema `public` is granted to it again.',
   why: 'Every database role gets them, including roles that are created later.',
   safer: 'Grant the privileges to one role, and add the roles that need them as members.',
   example: { unsafe: 'GRANT SELECT ON posts TO PUBLIC', safe: GRANT },
   object({ now }, planned) {
     const { name } = objectNameParts(now);
-    if (now.kind !== 'privileges' || name !== PUBLIC || isRevokedFromPublic(now)) return undefined;
-    const message = `every role gets ${privilegeWords(privilegesIn(now.definition))} on ${targetName(now)}`;
+    if (now.kind !== 'privileges' || name !== PUBLIC) return undefined;
+    const gained = findLostPrivileges(privilegesIn(now.definition), heldPrivileges(now, undefined));
+    if (gained.length === 0) return undefined;
+    const message = `every role gets ${privilegeWords(gained)} on ${targetName(now)}`;
     return { message, ...subjectOnTable(now, planned) };
   },
   objectEvent(planned) {
     const { subject, type } = planned.event;
-    const revoked = revokedFromPublic(subject);
-    if (type !== 'object.deleted' || revoked === null || followsTable(planned)) return undefined;
-    const message = `every role gets ${revoked} on ${targetName(subject)} again`;
+    if (type !== 'object.deleted' || !isAboutPrivileges(planned) || followsTable(planned)) return undefined;
+    const gained = findLostPrivileges(heldPrivileges(subject, undefined), privilegesIn(planned.old?.definition));
+    if (gained.length === 0) return undefined;
+    const message = `every role gets ${privilegeWords(gained)} on ${targetName(subject)} again`;
     return { message, ...subjectOnTable(subject, planned) };
   },
 };
@@ -463,7 +467,7 @@ function observeReplaced({ event: { subject }, batch }: PlannedObjectEvent): Obs
 function findLost({ event: { subject }, batch, old }: PlannedObjectEvent): Privilege[] {
   const { target } = objectNameParts(subject);
   // Nobody had a privilege on a new function or type.
-  if (old === undefined && target !== null && getTarget(batch.before, target) === undefined) return [];
+  if (old === undefined && target !== null && !isTargetLeft(batch.before, target)) return [];
   return findLostPrivileges(heldPrivileges(subject, old), heldPrivileges(subject, getObject(batch.after, subject)));
 }
 
@@ -471,7 +475,7 @@ export const privilegeLost: Rule = {
   code: 'PRIVILEGE_LOST',
   level: 'warn',
   title: 'Lost privilege',
-  what: 'A role loses a privilege on an existing table, view, function, sequence or type, on a dropped column, or on a view or function that is created again as another kind.',
+  what: 'A role loses a privilege on an existing table, view, function, sequence, type or schema, on a dropped column, or on a view or function that is created again as another kind.',
   why: 'Applications that connect with this role can no longer run some statements.',
   safer:
     'Check which applications use the role. If the change only replaces the view, keep its privileges in the snapshot.',
