@@ -35,7 +35,7 @@ describe('columns of managed types', () => {
   const table = (collection: string, fields: object[]) =>
     api.ok('POST', '/collections', { collection, schema: {}, fields: [KEY, ...fields] });
 
-  describe('with another type', () => {
+  describe('with a different type', () => {
     const typeOf = async (field = 'feels') => {
       const [row] = await api.sql<{ type: string }>(
         `SELECT format_type(atttypid, atttypmod) AS type FROM pg_attribute
@@ -96,7 +96,7 @@ describe('columns of managed types', () => {
       expect(await typeOf()).to.equal('character varying(255)');
     });
 
-    it('change in the change that creates or drops the type', async () => {
+    it('are converted by the change that creates or drops the type', async () => {
       await table('members', [text('feels'), { field: 'age', type: 'integer', interface: 'input', schema: {} }]);
       await api.sql(`INSERT INTO members (id, feels, age) VALUES (1, 'sad', 36)`);
       const before = await snapshotNow();

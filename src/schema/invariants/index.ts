@@ -23,7 +23,7 @@ import {
   referenceProblems,
   renameProblems,
 } from './names.js';
-import { findFormerTypes, renamedTypes, withTypeNames } from '../transition/objects.js';
+import { findFormerTypes, renamedTypes, withRenamedTypes } from '../transition/objects.js';
 import { type Renames, findNamesInTheWay, isNone, renamesBetween, withRenames } from '../transition/renames.js';
 import { needProblems, objectProblems } from './objects.js';
 import { newBoundProblems, newPartitionProblems, partitionIndexProblems } from './partitions.js';
@@ -56,7 +56,7 @@ export function* changeProblems(change: ProposedChange): Resumable<Problem[]> {
   const unwritten =
     types.length === 0 ? [] : [...to.collections.values()].flatMap((node) => findFormerTypes(types, node));
   if (unwritten.length > 0) return unwritten.map(cannotRewriteProblem);
-  const from = withTypeNames(change.from, to);
+  const from = withRenamedTypes(change.from, types);
   const renames = renamesBetween(from, to, touched);
   if (isNone(renames)) return yield* problemsByName({ ...change, from });
   const moved = movedObjectProblems(from, renames, (object) => to.objects.has(objectKey(object)));
