@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Auth } from '../features/accounts/index.js';
-import type { CheckpointService } from '../log/signed-checkpoints/start.js';
+import type { CheckpointService } from '../log/signed-checkpoints/publish.js';
 import type { LogWatch } from '../log/watch.js';
 import type { Queryable } from '../postgres/pool.js';
 import type { ChangeRequests } from '../features/change-requests/index.js';

@@ -36,7 +36,7 @@ import {
   schemasOf,
   tablesBySchema,
 } from '../../schema/model/state.js';
-import { ACCOUNT_COLUMNS, type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
+import { SERVICE_TABLE_COLUMNS, type SequenceValue, type Contents, FORMAT_VERSION, type Section } from './format.js';
 
 export interface TableRows {
   table: string;
@@ -373,7 +373,7 @@ export async function contentsOf(
   const { schema, state, head, tables } = moment;
   const located = { schema, state };
   const { onRows, ...about } = more;
-  const accounts = [...ACCOUNT_COLUMNS].map(([table, columns]) => ({ table, columns: [...columns] }));
+  const accounts = [...SERVICE_TABLE_COLUMNS].map(([table, columns]) => ({ table, columns: [...columns] }));
   const rowCounts = new Map<string, number>();
   const rows = await tablesWithRows(client, located, tables);
   const header = {

@@ -46,12 +46,12 @@ export const SEQUENCE = z.object({
 export type SequenceValue = z.output<typeof SEQUENCE>;
 
 /**
- * The account tables and columns in a backup. Passwords and tokens are hashes, as stored. Everything that must not be
- * revived or would grant access is excluded: sessions, stored responses, the secret of access tokens, the tokens of
- * environments, and the secrets and the state of webhooks. Restored webhooks are therefore disabled. Users precede their
- * tokens, identities and diagrams.
+ * The service's own tables and columns in a backup, apart from the log. Passwords and tokens are hashes, as stored.
+ * Everything that must not be revived or would grant access is excluded: sessions, stored responses, the secret of
+ * access tokens, the tokens of environments, and the secrets and the state of webhooks. Restored webhooks are therefore
+ * disabled. Users precede their tokens, identities and diagrams.
  */
-export const ACCOUNT_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
+export const SERVICE_TABLE_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'service_users',
     [
@@ -173,7 +173,7 @@ function verifySignature({ signature, sha256 }: z.output<typeof END>, keys: read
  */
 function requireListed(section: Section): void {
   if (section.section !== 'account-rows') return;
-  const listed = ACCOUNT_COLUMNS.get(section.table);
+  const listed = SERVICE_TABLE_COLUMNS.get(section.table);
   const other = listed === undefined ? undefined : section.columns.find((column) => !listed.includes(column));
   if (listed !== undefined && other === undefined) return;
   const what = `${other === undefined ? '' : `column ${JSON.stringify(other)} of `}table ${JSON.stringify(section.table)}`;

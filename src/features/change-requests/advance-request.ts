@@ -28,7 +28,7 @@ import { describeHolder, holderDetails } from '../../pipeline/wait-for-locks.js'
 import type { CompletedChange, Outcome, Pipeline, Revise } from '../../pipeline/types.js';
 import { reviseForPreparedSteps, planRecording, applicantsCause, createServiceCause } from './planning.js';
 import { type Reading, commandOf } from './command.js';
-import { requireApprovedPlan, reviseForStart, requireDue } from './approvals.js';
+import { requireApprovedPlan, reviseForStart, requireDue } from './review-and-apply.js';
 import { lostSchema, schemasExist } from '../../postgres/schemas.js';
 
 /* Runs the steps of a preparation in order. Each step continues where the previous process stopped. */

@@ -30,7 +30,7 @@ import {
   planComment,
   planRejection,
   reviseForSchedule,
-} from './approvals.js';
+} from './review-and-apply.js';
 import { withPreparation } from './planning.js';
 import {
   type PlanOptions,

@@ -6,7 +6,7 @@ import { type ColumnField, type State, hasColumn, type CollectionNode, byName } 
 import type { CatalogColumn, CatalogTable } from '../../projector/catalog/model.js';
 import { objectNames } from '../../projector/ddl/column.js';
 import type { Difference } from '../../projector/verify/index.js';
-import { asWritten, writeName } from '../../schema/sql-text/renamed-text.js';
+import { asWritten, writeName } from '../../schema/sql-text/compare-and-rename.js';
 
 /**
  * Finds for each missing collection the table to which it was renamed: the only one with exactly its columns and names

@@ -8,7 +8,7 @@ import {
   indexColumns,
   parseConstraint,
 } from '../../schema/sql-text/definitions.js';
-import { isSameText } from '../../schema/sql-text/renamed-text.js';
+import { isSameText } from '../../schema/sql-text/compare-and-rename.js';
 import { type Change, isNew, locationIn, type Step, dropOf, partOf, step } from './step.js';
 import { createNeeds, freeSequences, isReady, ownSequences } from './needs.js';
 import {

@@ -17,7 +17,7 @@ import {
 import type { Resumable } from '../../kernel/resumable.js';
 import { columnType } from '../sql-text/data-types.js';
 import { parseConstraint } from '../sql-text/definitions.js';
-import { isSameText } from '../sql-text/renamed-text.js';
+import { isSameText } from '../sql-text/compare-and-rename.js';
 import {
   type PartitionBound,
   type PartitionKey,

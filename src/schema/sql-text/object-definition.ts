@@ -25,7 +25,7 @@ import {
 } from '../model/object-ids.js';
 import { type Node, type Statement, list, member, isTooLong, parserFault, parseStatements } from './expression.js';
 import { endOfName, quotedName, quotedQualified, startOfName, targetNamed } from './quoted-name.js';
-import { fingerprintOf } from './renamed-text.js';
+import { fingerprintOf } from './compare-and-rename.js';
 import {
   aggregateRest,
   readAggregateParts,

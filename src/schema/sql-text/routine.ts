@@ -2,7 +2,7 @@
 import { routineId } from '../model/object-ids.js';
 import { type Node, list, member, stringOf } from './expression.js';
 import { quotedName } from './quoted-name.js';
-import { fingerprintOf } from './renamed-text.js';
+import { fingerprintOf } from './compare-and-rename.js';
 
 export interface RoutineParts {
   /** The argument types as PostgreSQL prints them: `integer, text[]`. */

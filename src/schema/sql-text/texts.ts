@@ -14,7 +14,7 @@ import { type CollectionNode, type State, extrasOf } from '../model/state.js';
 import type { Resumable } from '../../kernel/resumable.js';
 import { type TextContext, textContextOf } from './expression.js';
 import { needLabel } from '../model/order.js';
-import { isSameText } from './renamed-text.js';
+import { isSameText } from './compare-and-rename.js';
 
 export interface SqlText {
   kind: TextKind;

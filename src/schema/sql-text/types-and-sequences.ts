@@ -16,7 +16,7 @@ import {
   stringOf,
 } from './expression.js';
 import { quotedName, targetNamed } from './quoted-name.js';
-import { fingerprintOf } from './renamed-text.js';
+import { fingerprintOf } from './compare-and-rename.js';
 import type { QualifiedName } from '../model/object-ids.js';
 
 /* Reads the options of CREATE SEQUENCE. */

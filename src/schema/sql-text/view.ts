@@ -2,7 +2,7 @@
 import { parseSync } from 'libpg-query';
 import { type Node, list, member, stringOf, type Statement, nodesIn, parseStatements } from './expression.js';
 import type { QualifiedName } from '../model/object-ids.js';
-import { fingerprintOf } from './renamed-text.js';
+import { fingerprintOf } from './compare-and-rename.js';
 import { relationOfNode } from './table-objects.js';
 
 /* Compares the options of views. */

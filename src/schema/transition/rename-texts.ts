@@ -23,7 +23,7 @@ import {
 } from '../model/state.js';
 import { collectionsWithNeed, needKey, needsOfNode, ownerOf, schemaOfNeed } from '../model/order.js';
 import { SEARCHED } from '../model/object-ids.js';
-import { type TextNames, type WrittenName, asWritten, renamedText } from '../sql-text/renamed-text.js';
+import { type TextNames, type WrittenName, asWritten, renamedText } from '../sql-text/compare-and-rename.js';
 import type { TextKind } from '../sql-text/check-sql-text.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import type { Path } from '../../kernel/problem.js';

@@ -39,7 +39,7 @@ import { countFaults, useScheduledFaults } from '../service/operations-queries.j
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
 import { useMay, useRole, currentUserId, signOut, useSession } from '../service/session.js';
 import { hasAbility, type Info } from '../service/types.js';
-import { DATA_LOST, type LastApplied, noteApplied, useLastApplied } from '../shared/applied.js';
+import { DATA_LOST, type LastApplied, noteApplied, useLastApplied } from '../shared/last-applied.js';
 import { deleteStored, storeValue, useStored } from '../shared/browser-storage.js';
 import { Glyph } from '../shared/glyph.js';
 import { visibleName } from '../shared/name.js';

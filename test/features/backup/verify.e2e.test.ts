@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import pg from 'pg';
-import { ACCOUNT_COLUMNS } from '../../../src/features/backup/format.js';
+import { SERVICE_TABLE_COLUMNS } from '../../../src/features/backup/format.js';
 import { managedCatalog } from '../../support/catalog-text.js';
 import { type Reply, clientOf, json } from '../../support/client.js';
 import { type Ran, dps } from '../../support/dps.js';
@@ -347,7 +347,7 @@ describe('dps backup --verify', () => {
     });
 
     it('lists every column of the accounts tables, and of webhooks and environments those without secrets and progress', async () => {
-      for (const [table, columns] of ACCOUNT_COLUMNS) {
+      for (const [table, columns] of SERVICE_TABLE_COLUMNS) {
         const rows = await query(
           source.connectionString,
           `SELECT attname::text AS name FROM pg_attribute WHERE attrelid = 'service.${table}'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,

@@ -6,7 +6,7 @@ import {
   isNewPosition,
   markPublished,
   release,
-} from '../../../src/log/signed-checkpoints/start.js';
+} from '../../../src/log/signed-checkpoints/publish.js';
 import type pg from 'pg';
 import { ACKNOWLEDGED, append } from '../../support/append.js';
 import { type Instance, startInstance } from '../../support/instance.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { quotedName } from '../../../src/schema/sql-text/quoted-name.js';
-import { type TextNames, renamedText } from '../../../src/schema/sql-text/renamed-text.js';
+import { type TextNames, renamedText } from '../../../src/schema/sql-text/compare-and-rename.js';
 import type { TextKind } from '../../../src/schema/sql-text/check-sql-text.js';
 
 const mapping = (pairs: Record<string, string>) => (name: string) => (Object.hasOwn(pairs, name) ? pairs[name]! : name);

@@ -13,7 +13,7 @@ import { batchQuery } from '../../service/history-queries.js';
 import type { Batch, ChangeSummary } from '../../service/types.js';
 import { QueryResult, LoadMoreButton } from '../../shared/problem-alert.js';
 import { ChangeList, useBatchChanges } from '../../shared/changes/change-list.js';
-import { DATA_LOST, useLastApplied } from '../../shared/applied.js';
+import { DATA_LOST, useLastApplied } from '../../shared/last-applied.js';
 import { Glyph } from '../../shared/glyph.js';
 import { Page, useTitle, Section } from '../../shared/page.js';
 import { abbreviate } from '../../shared/text.js';

@@ -10,7 +10,7 @@ import {
   rehearse,
   type Reviewed,
 } from '../../service/review-queries.js';
-import { noteApplied } from '../../shared/applied.js';
+import { noteApplied } from '../../shared/last-applied.js';
 import { useHere } from '../../shared/focus.js';
 import { currentUserId, useMay } from '../../service/session.js';
 import type { Finding, Plan, Problem } from '../../service/types.js';

@@ -1,4 +1,4 @@
-/* Comments, approvals and rejections of a proposal. */
+/* Reviews and applies a proposal. This part plans comments, approvals and rejections. */
 import type pg from 'pg';
 import type { Document } from '../../log/document-lines.js';
 import { keepDocuments, readDocuments } from '../../log/documents.js';

@@ -1,4 +1,4 @@
-/** Starts everything that a process needs for signed checkpoints. */
+/** Publishes signed checkpoints, and starts everything that a process needs for them. */
 import type { KeyObject } from 'node:crypto';
 import type pg from 'pg';
 import type { Logger } from '../../postgres/logger.js';

@@ -1,5 +1,5 @@
-/* Renames tables and columns in a SQL text where the parser finds references to them. Words that only look similar
-   are not changed. The result is parsed again and must have the same meaning with the new names. */
+/* Compares SQL texts. Also renames tables and columns in them where the parser finds references. Words that only look
+   similar are not changed. The result is parsed again and must have the same meaning with the new names. */
 import { SEARCHED } from '../model/object-ids.js';
 import { hash } from 'node:crypto';
 import { scanSync } from 'libpg-query';
