@@ -249,7 +249,7 @@ export const memberText = (english: string): string => memberTexts[english] ?? e
 /** Explains the types whose names do not. */
 const typeHints: Readonly<Record<string, string>> = inLanguage(
   {
-    string: 'text up to a maximum length',
+    string: 'text of limited length',
     text: 'text of any length',
     bigInteger: 'integers above 2 billion',
     float: 'rounded numbers',
@@ -261,7 +261,7 @@ const typeHints: Readonly<Record<string, string>> = inLanguage(
     alias: 'no column',
   },
   {
-    string: 'Text bis zu einer Höchstlänge',
+    string: 'Text begrenzter Länge',
     text: 'Text beliebiger Länge',
     bigInteger: 'ganze Zahlen über 2 Milliarden',
     float: 'gerundete Zahlen',

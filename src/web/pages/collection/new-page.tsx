@@ -317,11 +317,11 @@ function FieldsPart() {
       rows={rows}
       onChange={change}
       inputOf={(row, index, changeRow) => (
-        <Group gap="xs" wrap="nowrap">
+        <Group gap="xs">
           <TextInput
             aria-label={messages.create.fieldName(index + 1)}
             placeholder={messages.create.fieldPlaceholder}
-            flex={3}
+            flex="3 1 10rem"
             miw={0}
             autoComplete="off"
             spellCheck={false}
@@ -330,7 +330,7 @@ function FieldsPart() {
           />
           <NativeSelect
             aria-label={messages.create.fieldType(index + 1)}
-            flex={2}
+            flex="2 1 15rem"
             miw={0}
             data={TYPE_OPTIONS}
             value={row.type}
