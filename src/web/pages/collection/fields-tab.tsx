@@ -268,7 +268,7 @@ function FieldTable({ fields, collection, chosen, mayReadHistory, onEdit, select
   const blame = blameOf(events ?? []);
   return (
     <div className={classes.scroller} role="region" aria-label={messages.fields.title} tabIndex={0}>
-      <table className={`${classes.table} ${classes.fields}`}>
+      <table className={`${classes.table} ${classes.cards}`}>
         <thead>
           <tr>
             <th scope="col">{messages.fields.field}</th>

@@ -97,7 +97,7 @@ function RelationsTabPart({ title, label, relations, empty, onEdit }: PartProps)
         </Text>
       ) : (
         <div className={classes.scroller} role="region" aria-label={label} tabIndex={0}>
-          <table className={classes.table}>
+          <table className={`${classes.table} ${classes.cards}`}>
             <thead>
               <tr>
                 <th scope="col">{messages.relations.field}</th>
@@ -139,7 +139,7 @@ function Row({ drafted, onEdit }: { drafted: MarkedDocument<NewRelation>; onEdit
         </Link>{' '}
         <MarkBadge mark={mark} />
       </th>
-      <td>
+      <td data-label={messages.relations.related}>
         {targets.map((target, index) => (
           <span key={target}>
             {index > 0 && ', '}
@@ -155,8 +155,10 @@ function Row({ drafted, onEdit }: { drafted: MarkedDocument<NewRelation>; onEdit
           <div className={classes.quiet}>{messages.relations.manyToMany(document.junction_field)}</div>
         )}
       </td>
-      <td>{document.one_field ?? <span className={classes.quiet}>{messages.relations.none}</span>}</td>
-      <td>
+      <td data-label={messages.relations.reverse}>
+        {document.one_field ?? <span className={classes.quiet}>{messages.relations.none}</span>}
+      </td>
+      <td data-label={messages.relations.foreignKey}>
         {schema === null ? <span className={classes.quiet}>{messages.relations.none}</span> : <Key schema={schema} />}
       </td>
       {onEdit !== null && (
