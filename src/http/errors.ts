@@ -1,6 +1,6 @@
 /* API errors: codes, statuses and their response format. */
 import { isObjectKind } from '../schema/model/objects.js';
-import { inSchema, objectNameParts, splitArgumentTypes } from '../schema/model/object-ids.js';
+import { inSchema, namedSchema, objectNameParts, splitArgumentTypes } from '../schema/model/object-ids.js';
 import { definitionInSchema, parseDefinition } from '../schema/sql-text/object-definition.js';
 import { parseGrants } from '../schema/sql-text/privileges.js';
 import { nameChecks } from '../schema/sql-text/types-and-sequences.js';
@@ -254,16 +254,19 @@ function addOtherSchemaOfDefinition(
   }
 }
 
-/** Checks the schema in the id of privileges on a schema. The log contains no schemas, so only this layer knows them. */
+/**
+ * Checks the schema in the id of privileges on a schema or on the new objects in it. The log contains no schemas, so only
+ * this layer knows them.
+ */
 function addOtherSchemaOfPrivileges(
   { kind, id }: Record<string, unknown>,
   path: () => Path,
   { schemas, problems }: { schemas: readonly string[]; problems: Problem[] },
 ): void {
   if (kind !== 'privileges' || typeof id !== 'string') return;
-  const { target } = objectNameParts({ kind, id });
-  if (target?.type !== 'schema' || schemas.includes(target.id)) return;
-  problems.push(invalidProblem(path(), `id must name ${namesOfSchemas(schemas)}, not ${JSON.stringify(target.id)}`));
+  const schema = namedSchema(objectNameParts({ kind, id }).target);
+  if (schema === undefined || schemas.includes(schema)) return;
+  problems.push(invalidProblem(path(), `id must name ${namesOfSchemas(schemas)}, not ${JSON.stringify(schema)}`));
 }
 
 /** Removes the name of the default schema from the id of an object. */
@@ -282,8 +285,7 @@ function addOtherSchemaOfGrants(
   const grants = typeof definition === 'string' ? parseGrants(definition) : '';
   if (typeof grants === 'string') return;
   const { schema, target } = objectNameParts({ kind: 'privileges', id: grants.id });
-  // Privileges on a schema always name it.
-  const accepted = target?.type === 'schema' ? schemas : schemas.slice(1);
+  const accepted = namedSchema(target) === undefined ? schemas.slice(1) : schemas;
   if (schema === undefined || accepted.includes(schema)) return;
   const message =
     schema === schemas[0]

@@ -209,6 +209,33 @@ describe('OBJECTS_OWNER', function () {
       ]);
     });
 
+    it('gets objects with exactly the default privileges of the log, and none of its own', async () => {
+      const grant = (id: string, definition: object[]) =>
+        api.ok('POST', '/objects', { kind: 'privileges', id, definition });
+      await grant('pg_monitor on new tables', [{ name: 'SELECT' }]);
+      await grant('pg_monitor on new functions', [{ name: 'EXECUTE' }]);
+      await grant('public on new functions', []);
+      await createAll();
+      const { objects } = await api.ok<Snapshot>('GET', '/schema/snapshot');
+      const ids = objects.map(({ id }) => id);
+      expect(ids).to.include.members([
+        'pg_monitor on members',
+        'pg_monitor on adults',
+        'pg_monitor on ages',
+        'public on half(integer)',
+        'pg_monitor on longest(integer)',
+      ]);
+      expect(await api.ok('GET', '/schema/drift')).to.deep.include({ ok: true, objects: [], unmanaged_objects: [] });
+      for (const role of [OWNER, accountOf(database)]) {
+        const id = `${/^[a-z_][a-z0-9_]*$/.test(role) ? role : quoted(role)} on new tables`;
+        await api.refused({ status: 422, code: 'DATABASE_REFUSED' }, 'POST', '/objects', {
+          kind: 'privileges',
+          id,
+          definition: [{ name: 'SELECT' }],
+        });
+      }
+    });
+
     it('lets a column own a sequence that is new', async () => {
       await api.ok('POST', '/collections', POSTS);
       const snapshot = await api.ok<Snapshot>('GET', '/schema/snapshot');

@@ -331,6 +331,20 @@ function randomSchemaPrivileges(random: () => number): SchemaObject[] {
   });
 }
 
+function randomDefaults(random: () => number): SchemaObject[] {
+  const ids = ['pg_monitor on new tables', 'public on new tables in schema public', 'pg_monitor on new functions'];
+  const drawn = ids.filter(() => below(random, 2) === 0);
+  return [
+    ...drawn.map((id): SchemaObject => {
+      const names = id.endsWith('functions') ? ['EXECUTE'] : ['DELETE', 'SELECT'].slice(0, 1 + below(random, 2));
+      return { kind: 'privileges', id, definition: names.map((name) => ({ name })), comment: null };
+    }),
+    ...['public on new functions', 'public on new types']
+      .filter(() => below(random, 2) === 0)
+      .map((id): SchemaObject => ({ kind: 'privileges', id, definition: [], comment: null })),
+  ];
+}
+
 describe('random schemas with views, functions, aggregates, triggers, policies, statistics objects, rules, privileges and table options', () => {
   const { api } = withService({
     settings: { OBJECTS: 'on', DB_SCHEMAS: 'public,billing' },
@@ -371,6 +385,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
       const ofOptions = numbersFrom(seed + 600);
       const ofTypes = numbersFrom(seed + 700);
       const ofSchemas = numbersFrom(seed + 800);
+      const ofDefaults = numbersFrom(seed + 900);
       const past: { position: number; text: string }[] = [];
       for (let round = 0; round < 4; round += 1) {
         const drawn = randomObjects(random);
@@ -386,6 +401,7 @@ describe('random schemas with views, functions, aggregates, triggers, policies, 
           ...randomPrivileges(ofPrivileges, drawn),
           ...randomUse(ofUse, [...drawn, ...aggregates, ...types]),
           ...randomSchemaPrivileges(ofSchemas),
+          ...randomDefaults(ofDefaults),
           ...randomOptions(ofOptions),
         ];
         const target = withObjects(

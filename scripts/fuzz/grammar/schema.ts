@@ -171,6 +171,8 @@ const newObject = (context: Context): object => ({
       'public on type m',
       'pg_monitor on schema public',
       'public on schema public',
+      'pg_monitor on new tables',
+      'public on new functions',
       'public on f(integer)',
       'public on g(integer)',
     ]),
@@ -220,6 +222,8 @@ const newObject = (context: Context): object => ({
     `REVOKE ${context.random.pick(['EXECUTE', 'ALL', 'GRANT OPTION FOR EXECUTE'])} ON ${context.random.pick(['FUNCTION', 'ROUTINE'])} ${context.random.pick(['f(integer)', 'f()', 'g(integer)', 'pg_sleep(float8)'])} FROM ${context.random.pick(['PUBLIC', 'PUBLIC', 'pg_monitor'])}`,
     `${context.random.pick(['GRANT USAGE', 'GRANT CREATE, USAGE', 'GRANT SELECT'])} ON SCHEMA ${context.random.pick(['public', 'service', 'a'])} TO ${context.random.pick(['pg_monitor', 'PUBLIC', 'nobody'])}`,
     'REVOKE ALL ON SCHEMA public FROM PUBLIC',
+    'ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO pg_monitor',
+    'ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC',
     context.random.pick([
       [{ name: 'SELECT' }],
       [{ name: 'USAGE' }],

@@ -99,7 +99,7 @@ export async function readAdoption(
   const names = 'all' in request ? undefined : request.tables;
   const [catalog, hanging, standalone] = readCatalogFindings(
     client,
-    { schema, schemas, state },
+    { schema, schemas, state, hasObjects },
     names,
     waitingTables(state),
   );
@@ -162,12 +162,13 @@ function removeManagedTypes(after: State, completed: readonly Collection[]): Col
 
 /**
  * Sends all queries in one round trip.
+ * @param managed.hasObjects true if the service manages objects other than tables
  * @param tables limits the result to these tables. If absent, all tables and standalone objects are read.
  * @param more tables whose columns and keys are also read
  */
 export function readCatalogFindings(
   client: pg.ClientBase,
-  managed: ManagedTables,
+  { hasObjects = false, ...managed }: ManagedTables & { hasObjects?: boolean },
   tables?: readonly string[],
   more: readonly string[] = [],
 ) {
@@ -175,7 +176,7 @@ export function readCatalogFindings(
     client,
     createCatalogReading(managed, tables && [...tables, ...more], tables),
     readUnsupportedObjects(managed, tables),
-    tables === undefined ? readUnlistedObjects(managed) : NOTHING,
+    tables === undefined ? readUnlistedObjects(managed, hasObjects) : NOTHING,
   );
 }
 

@@ -6,7 +6,13 @@ import { type ObjectName, kindWithLabel } from '../../schema/model/objects.js';
 import { fromLocalObject } from '../../schema/model/object-ids.js';
 import { type ManagedTables, eachSchema, labelsOf } from '../../projector/catalog/managed.js';
 import { type Reading, TABLES } from '../../projector/catalog/queries.js';
-import { DEFAULT_PRIVILEGES, ROUTINE_ID, ROUTINE_KIND, qualifiedIdSql } from '../../projector/ddl/object-sql.js';
+import {
+  ARE_OWN_DEFAULTS,
+  DEFAULT_PRIVILEGES,
+  ROUTINE_ID,
+  ROUTINE_KIND,
+  qualifiedIdSql,
+} from '../../projector/ddl/object-sql.js';
 import { OBJECT_CATALOGS, type ObjectCatalog, objectCatalogs } from '../../projector/ddl/object-catalogs.js';
 import { type Sql, integer, join, literal, sql } from '../../projector/ddl/sql.js';
 import type pg from 'pg';
@@ -133,7 +139,10 @@ ORDER BY 1, 2, 3`;
 /** Default privileges that apply in all schemas. */
 const GLOBAL_DEFAULTS = 'global default privileges';
 
-/** Finds standalone objects: functions, views, types and sequences of the schema, default privileges and extensions. */
+/**
+ * Finds standalone objects: functions, views, types and sequences of the schema, default privileges and extensions. $1 is
+ * the schema, and $2 is true to leave out default privileges that can be adopted.
+ */
 const BESIDE: Sql = sql`
 WITH place AS (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = $1),
 belongs AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e')
@@ -151,7 +160,8 @@ SELECT NULL, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized vie
     AND ('pg_catalog.pg_class'::regclass::oid, c.oid) NOT IN (SELECT classid, objid FROM belongs)
 UNION ALL
 SELECT NULL, CASE WHEN d.defaclnamespace = 0::oid THEN ${literal(GLOBAL_DEFAULTS)} ELSE 'default privileges' END, ${DEFAULT_PRIVILEGES}
-  FROM pg_catalog.pg_default_acl d WHERE d.defaclnamespace = 0::oid OR d.defaclnamespace IN (SELECT oid FROM place)
+  FROM pg_catalog.pg_default_acl d WHERE (d.defaclnamespace = 0::oid OR d.defaclnamespace IN (SELECT oid FROM place))
+    AND NOT ($2::boolean AND ${ARE_OWN_DEFAULTS})
 UNION ALL
 SELECT NULL, 'extension', extname FROM pg_catalog.pg_extension WHERE extname <> 'plpgsql'
 UNION ALL
@@ -204,9 +214,9 @@ export function readUnsupportedObjects(managed: ManagedTables, tables?: readonly
 }
 
 /** Finds standalone objects. Names outside the default schema include the schema. Extensions and global defaults belong to no schema. */
-export function readUnlistedObjects(managed: ManagedTables): Reading<Note[]> {
+export function readUnlistedObjects(managed: ManagedTables, hasObjects: boolean): Reading<Note[]> {
   const ofSchema = (schema: string): Reading<Row[]> => ({
-    queries: [{ text: BESIDE, values: [schema] }],
+    queries: [{ text: BESIDE, values: [schema, hasObjects] }],
     make: (rows) => rows<Row>(),
   });
   return eachSchema(managed, ofSchema, (parts) =>

@@ -11,6 +11,7 @@ import { ownTable } from '../../postgres/own-tables.js';
 import { IS_SHARED } from '../../projector/catalog/deletion-facts.js';
 import {
   DEFAULT_PRIVILEGES,
+  ARE_OWN_DEFAULTS,
   IS_PRIVILEGES,
   PRIVILEGES_FROM,
   PRIVILEGES_ID,
@@ -173,7 +174,9 @@ SELECT kind, coalesce(pg_catalog.json_agg(name ORDER BY name COLLATE "C"), '[]')
        AND d.refclassid = 'pg_catalog.pg_class'::regclass::oid AND d.deptype IN ('a', 'i'))
   UNION ALL
   SELECT 'default privileges', ${DEFAULT_PRIVILEGES}, d.oid
-    FROM pg_catalog.pg_default_acl d WHERE d.defaclnamespace = 0::oid OR d.defaclnamespace IN (SELECT oid FROM own)
+    FROM pg_catalog.pg_default_acl d WHERE (d.defaclnamespace = 0::oid OR d.defaclnamespace IN (SELECT oid FROM own))
+     AND (NOT ${ARE_OWN_DEFAULTS} OR EXISTS (SELECT FROM ${PRIVILEGES_FROM} JOIN own ON own.oid = n.oid
+       WHERE granted.used = 'pg_default_acl' AND granted.oid = d.oid AND ${IS_PRIVILEGES} AND NOT 'privileges ' || ${PRIVILEGES_ID} = ANY ($4::text[])))
   UNION ALL
   SELECT 'types', t.typname::text, t.oid
     FROM pg_catalog.pg_type t JOIN own ON own.oid = t.typnamespace

@@ -5,6 +5,8 @@ import type { Relation, Field } from '../../schema/model/model.js';
 import { type CollectionNode, type State, extrasOf, primaryKeyOf } from '../../schema/model/state.js';
 import { transition } from '../../schema/transition/transition.js';
 import type { ConvertedTable } from '../../projector/inspect/convert.js';
+import { revokeDefaults } from '../../projector/ddl/object-statements.js';
+import { unwantedDefaults } from '../../projector/ddl/object-uses.js';
 import { planBatch } from '../../projector/ddl/plan.js';
 import { type Statement, partOf } from '../../projector/ddl/step.js';
 import type { PlannedRepair, Repair, RepairPlan, RepairStatement } from './model.js';
@@ -153,10 +155,11 @@ export function planForMissing(state: State, node: CollectionNode, { schema, own
   dropCollection(draft, state, collection);
   const without = { ...state, collections: state.collections.delete(collection) };
   const back = runToEnd(transition(without, state, [collection]));
+  const { statements } = runToEnd(planBatch(without, back, schema, { objects: false, owner }));
+  const unwanted = unwantedDefaults({ before: state, after: state, events: back, schema });
+  const revoked = unwanted.map((each) => revokeDefaults(schema, each));
   return {
-    statements: runToEnd(planBatch(without, back, schema, { objects: false, owner })).statements.map((each) =>
-      toRepair(each, null),
-    ),
+    statements: [...statements, ...revoked].map((each) => toRepair(each, null)),
     events: runToEnd(transition(state, draft.toState(), draft.touched)),
   };
 }

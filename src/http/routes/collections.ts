@@ -151,14 +151,19 @@ function changingRoutes(deps: HttpDeps, texts: CollectionTexts): Route[] {
     const text = texts.findText(state, name);
     return text === undefined ? 'null' : pickText(text, fields);
   };
+  const { schema: defaultSchema } = deps.config;
   const createOne = changeOf<'create-collection', CreateQuery>({
     name: 'create-collection',
-    input: ({ body, query }) => ({ body, concurrentIndexes: query.concurrentIndexCreation }),
+    input: ({ body, query }) => ({ body, concurrentIndexes: query.concurrentIndexCreation, defaultSchema }),
     shows: (state, { collection: { collection } }, call) => [textOf(state, collection, call)],
   });
   const createSeveral = changeOf<'create-collections', CreateQuery>({
     name: 'create-collections',
-    input: ({ body, query }) => ({ body: body as unknown[], concurrentIndexes: query.concurrentIndexCreation }),
+    input: ({ body, query }) => ({
+      body: body as unknown[],
+      concurrentIndexes: query.concurrentIndexCreation,
+      defaultSchema,
+    }),
     shows: (state, { creates }, call) =>
       arrayTexts(creates, ({ collection: { collection } }) => textOf(state, collection, call)),
   });

@@ -128,7 +128,7 @@ export function objectRoutes(deps: HttpDeps): Route[] {
       answers: OBJECT_ANSWER,
       errors: ['ALREADY_EXISTS'],
       name: 'create-object',
-      input: ({ body }) => ({ body }),
+      input: ({ body }) => ({ body, defaultSchema: config.schema }),
       shows: (state, { object }) => [textOf(state, object)],
     }),
     changeRoute(deps, {

@@ -52,20 +52,23 @@ const ROUTINE_NAME = sql`pg_catalog.format('%I.%I(%s)', n.nspname, p.proname, pg
 const grantee = (role: Sql): Sql =>
   sql`CASE ${role} WHEN 0::oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(${role})::text) END`;
 
+/** SQL condition: the row `d` of pg_default_acl applies to a routine that the service creates in the schema of `p`. */
+const IS_DEFAULT = sql`(d.defaclobjtype = 'f' AND d.defaclnamespace IN (0::oid, p.pronamespace)
+    AND d.defaclrole = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user))`;
+
 /**
  * Selects roles that default privileges grant access to new routines. A recreated routine would get grants that the
  * dropped routine did not have.
  */
 const DEFAULTS = sql`
   SELECT DISTINCT x.grantee FROM pg_catalog.pg_default_acl d, pg_catalog.aclexplode(d.defaclacl) x
-   WHERE d.defaclobjtype = 'f' AND d.defaclrole = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
-     AND d.defaclnamespace IN (0::oid, p.pronamespace) AND x.grantee <> p.proowner`;
+   WHERE ${IS_DEFAULT} AND x.grantee <> p.proowner`;
 
 /**
  * True if privileges must be restored. Without privileges of its own and without default privileges, a recreated
- * routine has the same privileges as before.
+ * routine has the same privileges as before. Default privileges can also revoke EXECUTE from PUBLIC.
  */
-const HAS_PRIVILEGES = sql`(p.proacl IS NOT NULL OR EXISTS (${DEFAULTS}))`;
+const HAS_PRIVILEGES = sql`(p.proacl IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_default_acl d WHERE ${IS_DEFAULT}))`;
 
 const RESTORING_ROUTINE = sql`
   SELECT 0 AS rank, pg_catalog.format('REVOKE ALL ON %s %s FROM %s', ${WORD}, ${ROUTINE_NAME}, ${grantee(sql`g.grantee`)}) AS text

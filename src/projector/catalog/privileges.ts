@@ -1,7 +1,7 @@
-/* Reads the privileges of roles on tables, views, functions, sequences, types and schemas. */
+/* Reads the privileges of roles on tables, views, functions, sequences, types and schemas, and default privileges. */
 import type pg from 'pg';
 import { objectsOwnerOf } from '../../postgres/client.js';
-import { type ObjectName, type Privilege, objectKey } from '../../schema/model/objects.js';
+import { type ObjectName, type Privilege, isAlwaysThere, objectKey } from '../../schema/model/objects.js';
 import { nameOfTarget, objectNameParts } from '../../schema/model/object-ids.js';
 import { sortPrivileges } from '../../schema/model/privileges.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
@@ -17,7 +17,7 @@ const { from, where, id, printed, relation } = OBJECT_CATALOGS.privileges;
 const PRIVILEGES: Sql = sql`
 SELECT f.* FROM (
 SELECT ${id} AS id, ${printed} AS query, granted.initial AS "isInitial",
-  CASE WHEN granted.used = 'pg_namespace' THEN '[]'::json ELSE pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', granted.used,
+  CASE WHEN granted.used IN ('pg_namespace', 'pg_default_acl') THEN '[]'::json ELSE pg_catalog.json_build_array(pg_catalog.json_build_object('catalog', granted.used,
     'schema', CASE WHEN n.oid = ${ownSchemaOid} THEN '' ELSE n.nspname::text END, 'name', coalesce(granted.routine, granted.name::text),
     'column', NULL, 'isRowType', granted.used = 'pg_class')) END AS uses,
   (SELECT x.extname::text FROM pg_catalog.pg_depend e JOIN pg_catalog.pg_extension x ON x.oid = e.refobjid
@@ -59,8 +59,11 @@ async function select(client: Pick<pg.ClientBase, 'query'>, values: unknown[]): 
   });
 }
 
-/** True for the privileges that the role of OBJECTS_OWNER needs on a schema. They are part of the installation. */
+/**
+ * True for the privileges that the role of OBJECTS_OWNER needs on a schema, which are part of the installation, and for its
+ * default privileges. It becomes the owner of the objects.
+ */
 function isOfOwner(privileges: ObjectName, owner: string | undefined): boolean {
   const { name, target } = objectNameParts(privileges);
-  return target?.type === 'schema' && name === owner;
+  return target !== null && isAlwaysThere(target) && name === owner;
 }

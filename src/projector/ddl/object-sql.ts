@@ -258,8 +258,9 @@ export const ROUTINE_TAIL = sql`CASE p.prokind WHEN 'a' THEN ${AGGREGATE_TAIL}
     pg_catalog.length(pg_catalog.format('CREATE OR REPLACE %s %I.%I', ${ROUTINE_WORD}, n.nspname, p.proname)) + 1), E' \n') END`;
 
 /*
- * Expressions for queries about the privileges `granted` of one role on a table, a function, a sequence, a type or a schema,
- * and its namespace `n`. `granted.used` is the catalog of that object, by its name in KINDS, or pg_namespace.
+ * Expressions for queries about the privileges `granted` of one role on a table, a function, a sequence, a type, a schema or
+ * new objects, and its namespace `n`. `granted.used` is the catalog of that object, by its name in KINDS, or pg_namespace or
+ * pg_default_acl.
  */
 
 /**
@@ -349,8 +350,32 @@ const ON_SCHEMAS: Sql = sql`
        WHERE s.nspname = ${literal(SEARCHED)} AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(s.nspacl) x
          WHERE x.grantee = 0::oid AND x.grantor = s.nspowner)) g`;
 
+/** SQL condition: the service manages the row `d` of pg_default_acl, if it manages objects. */
+export const ARE_OWN_DEFAULTS: Sql = sql`(d.defaclobjtype IN ('r', 'S', 'f', 'T')
+    AND d.defaclrole = (SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user))`;
+
+/**
+ * Without a row for all schemas, PUBLIC can use new functions and types. Only the opposite is an object. Default privileges
+ * for all schemas are listed in each of them.
+ */
+const ON_NEW_OBJECTS: Sql = sql`
+  SELECT 'pg_catalog.pg_default_acl'::regclass::oid, 'pg_default_acl', d.oid, s.oid, ''::name, NULL::text, d.defaclrole, g.grantee, g.role, g.list,
+         ${quoteUnlessPlain(sql`g.role`)} || ' on new ' || CASE d.defaclobjtype WHEN 'r' THEN 'tables' WHEN 'S' THEN 'sequences' WHEN 'f' THEN 'functions' ELSE 'types' END
+           || CASE d.defaclnamespace WHEN 0::oid THEN '' ELSE ' in schema ' || ${quoteUnlessPlain(sql`s.nspname`)} END, false
+    FROM pg_catalog.pg_default_acl d JOIN pg_catalog.pg_namespace s ON d.defaclnamespace IN (0::oid, s.oid)
+   CROSS JOIN LATERAL (
+      SELECT x.grantee, CASE x.grantee WHEN 0::oid THEN ${literal(PUBLIC)} ELSE pg_catalog.pg_get_userbyid(x.grantee)::text END AS role,
+             pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object('name', x.privilege_type,
+               'grantable', CASE WHEN x.is_grantable THEN true END)) ORDER BY x.privilege_type COLLATE "C")::text AS list
+        FROM pg_catalog.aclexplode(d.defaclacl) x
+       WHERE x.grantee <> 0::oid OR d.defaclnamespace <> 0::oid OR d.defaclobjtype IN ('r', 'S') GROUP BY x.grantee
+      UNION ALL SELECT 0::oid, ${literal(PUBLIC)}, '[]'
+       WHERE d.defaclnamespace = 0::oid AND d.defaclobjtype IN ('f', 'T')
+         AND NOT EXISTS (SELECT FROM pg_catalog.aclexplode(d.defaclacl) x WHERE x.grantee = 0::oid)) g
+   WHERE ${ARE_OWN_DEFAULTS}`;
+
 /** Lists of privileges as JSON, one for each role: `[{"name": "UPDATE", "columns": ["name"]}]`. */
-export const PRIVILEGES_FROM: Sql = sql`(${ON_RELATIONS} UNION ALL ${ON_ROUTINES} UNION ALL ${ON_TYPES} UNION ALL ${ON_SCHEMAS}) granted
+export const PRIVILEGES_FROM: Sql = sql`(${ON_RELATIONS} UNION ALL ${ON_ROUTINES} UNION ALL ${ON_TYPES} UNION ALL ${ON_SCHEMAS} UNION ALL ${ON_NEW_OBJECTS}) granted
     JOIN pg_catalog.pg_namespace n ON n.oid = granted.namespace`;
 
 /** SQL condition: the privileges belong to a role other than the owner and the account of the service. */

@@ -1,5 +1,5 @@
 /* Writes the statements that create, change, rename and drop objects. */
-import type { ObjectEvent } from '../../schema/model/events.js';
+import type { LogEvent } from '../../schema/model/events.js';
 import {
   type Definition,
   type Enabled,
@@ -47,7 +47,7 @@ import {
   withoutDataClause,
 } from './sql.js';
 import { type ObjectTarget, createPrivileges, dropPrivileges, grantAdded, revokeLost } from './privilege-statements.js';
-import type { AlteredColumns } from './object-uses.js';
+import type { AlteredColumns, UnwantedDefaults } from './object-uses.js';
 import type { LockedTable, Statement } from './step.js';
 import {
   type OptionStep,
@@ -337,7 +337,7 @@ function alterOptions(name: Sql, definition: Definition): Sql {
 type MakeStatement = (text: Sql, summary: string, lock?: LockedTable['lock']) => Statement;
 
 const statementFor =
-  (object: ObjectName, event: number, type: ObjectEvent['type']): MakeStatement =>
+  (object: ObjectName, event: number, type: LogEvent['type']): MakeStatement =>
   (text, summary, lock) => ({
     sql: text,
     object: { kind: KINDS[object.kind].label, name: object.id, table: null },
@@ -424,6 +424,10 @@ export function dropObject(schema: string, object: SchemaObject, { index, withTa
   const statement = make(dropSql(schema, object), `drop ${kindWords(object)} ${object.id}`, lock);
   return [{ ...statement, drops: [statement.object] }];
 }
+
+/** Revokes privileges that PostgreSQL granted on a new table or object, and that the state after the batch lacks. */
+export const revokeDefaults = (schema: string, { privileges, index, type }: UnwantedDefaults): Statement =>
+  statementFor(privileges, index, type)(...dropPrivileges(schema, privileges, false));
 
 /** Revokes the privileges that a role loses while it keeps others, and resets settings of columns. */
 export function revokeStatements(

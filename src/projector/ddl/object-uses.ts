@@ -1,7 +1,14 @@
 /* Finds what objects use: tables, columns, views and functions. */
 import { changesSchema } from '../../schema/fold/event-schemas.js';
 import { type FormerNames, formerNames } from '../../schema/fold/former-names.js';
-import { type LogEvent, type NewEvent, type ObjectEvent, isAdopted, isMetaOnly } from '../../schema/model/events.js';
+import {
+  type LogEvent,
+  type NewEvent,
+  type ObjectEvent,
+  isAdopted,
+  isConsequence,
+  isMetaOnly,
+} from '../../schema/model/events.js';
 import {
   type ObjectKind,
   type ObjectName,
@@ -36,7 +43,7 @@ import {
   hasTypeNamed,
 } from '../../schema/model/state.js';
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
-import { usersOfType } from '../../schema/sql-text/object-table.js';
+import { type Created, defaultPrivilegesOn, usersOfType } from '../../schema/sql-text/object-table.js';
 import { type TypeParts, attributeChanges, labelChanges } from '../../schema/sql-text/types-and-sequences.js';
 import { quotedName, quotedQualified } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
@@ -388,4 +395,37 @@ export function rejectRenamedArguments(
       },
     ];
   });
+}
+
+/* Finds what PostgreSQL grants on new tables and objects by default, and the state after the batch does not contain. */
+
+export interface UnwantedDefaults {
+  privileges: SchemaObject;
+  /** The event that creates the table or object. */
+  index: number;
+  type: LogEvent['type'];
+}
+
+interface ChangeOfObjects extends Record<'before' | 'after', State> {
+  events: readonly LogEvent[];
+  /** The default schema. */
+  schema: string;
+}
+
+export function unwantedDefaults({ before, after, events, schema }: ChangeOfObjects): UnwantedDefaults[] {
+  return events.flatMap((event, index) => {
+    const created = isAdopted(event) ? undefined : createdBy(event, { before, after });
+    if (created === undefined) return [];
+    return defaultPrivilegesOn(before.objects, created, schema)
+      .filter((privileges) => !after.objects.has(objectKey(privileges)))
+      .map((privileges) => ({ privileges, index, type: event.type }));
+  });
+}
+
+/** Returns the table or object that the statements of an event create. */
+function createdBy(event: LogEvent, { before, after }: Record<'before' | 'after', State>): Created | undefined {
+  if (event.type === 'object.created')
+    return isConsequence(event) || isNeeded(before, objectKey(event.subject)) ? undefined : event.subject;
+  const table = event.type === 'collection.created' ? after.collections.get(event.collection)?.collection : undefined;
+  return table?.schema == null ? undefined : { kind: 'table', id: tableIdOf(table) };
 }

@@ -9,6 +9,7 @@ import {
   KINDS,
   type ObjectName,
   type SchemaObject,
+  isNewType,
   isSequence,
   isType,
   objectKey,
@@ -45,6 +46,7 @@ import {
   keepSettings,
   kindWords,
   renameStatements,
+  revokeDefaults,
   revokeStatements,
   withTableLock,
 } from './object-statements.js';
@@ -62,6 +64,7 @@ import {
   overloadsByName,
   parseUses,
   rejectUsedTypes,
+  unwantedDefaults,
   usesBefore,
   rejectRenamedArguments,
 } from './object-uses.js';
@@ -131,7 +134,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   const create = (creation: Creation): Statement[] => createStatements(change, creation, altered.names);
   const isLast = (key: string): boolean =>
     isNeeded(before, key) || (isType(nameOfKey(key)) && changed.deleted.has(key));
-  const { early, sequences, others } = splitCreations(after, creationOrder(change, causes, dropped));
+  const { early, sequences, others, defaults } = splitCreations(after, creationOrder(change, causes, dropped));
   return {
     ...withTableLocks(change, {
       first: [
@@ -148,6 +151,8 @@ export function planObjects(change: ObjectChange): ObjectPlan {
         ...dropping.filter(isLast).flatMap(drop),
         ...sequences.flatMap(create),
         ...others.flatMap(create),
+        ...unwantedDefaults(change).map((each) => revokeDefaults(change.schema, each)),
+        ...defaults.flatMap(create),
         ...keptSettings(change, changed, altered),
         ...[...changed.described].flatMap(([key, each]) =>
           dropped.has(key) || changed.created.has(key)
@@ -166,18 +171,25 @@ export function planObjects(change: ObjectChange): ObjectPlan {
 
 /**
  * Types precede all tables. Sequences precede tables that need them, and all other objects, whose definitions may use them where the parser finds no
- * name: `nextval('numbers')`.
+ * name: `nextval('numbers')`. Default privileges are last, so that they do not apply to the objects of the same batch.
  */
 function splitCreations(
   after: State,
   creations: readonly Creation[],
-): Record<'early' | 'sequences' | 'others', Creation[]> {
+): Record<'early' | 'sequences' | 'others' | 'defaults', Creation[]> {
   const isEarly = ({ object }: Creation): boolean => isType(object) || collectionsNeeding(after, object).length > 0;
+  const others = creations.filter(({ object }) => !isSequence(object) && !isType(object));
   return {
     early: creations.filter(isEarly),
     sequences: creations.filter((each) => isSequence(each.object) && !isEarly(each)),
-    others: creations.filter(({ object }) => !isSequence(object) && !isType(object)),
+    others: others.filter(({ object }) => !areDefaults(object)),
+    defaults: others.filter(({ object }) => areDefaults(object)),
   };
+}
+
+function areDefaults(object: ObjectName): boolean {
+  const { target } = objectNameParts(object);
+  return target !== null && isNewType(target.type);
 }
 
 /** Tables would still need the sequence under its former name. */

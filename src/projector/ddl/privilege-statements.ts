@@ -1,7 +1,19 @@
 /* Writes the statements that grant and revoke privileges. */
 import { quoteName } from '../../kernel/text.js';
-import { PUBLIC, type Privilege, type PrivilegesTarget, type SchemaObject } from '../../schema/model/objects.js';
-import { SEARCHED, areInitial, revokedFromPublic, objectNameParts } from '../../schema/model/object-ids.js';
+import {
+  PUBLIC,
+  type Privilege,
+  type PrivilegesTarget,
+  type SchemaObject,
+  isNewType,
+} from '../../schema/model/objects.js';
+import {
+  SEARCHED,
+  areInitial,
+  namedSchema,
+  revokedFromPublic,
+  objectNameParts,
+} from '../../schema/model/object-ids.js';
 import { comparePrivileges, privilegeNames, privilegesWith, privilegesIn } from '../../schema/model/privileges.js';
 import { INITIAL_PRIVILEGES } from './object-sql.js';
 import { type Sql, block, columnList, ident, join, literal, objectSql, relationSql, sql } from './sql.js';
@@ -32,12 +44,14 @@ const listSql = (privileges: readonly Privilege[]): Sql =>
   );
 
 interface Target {
+  /** The words before GRANT and REVOKE of default privileges. Empty for other privileges. */
+  start: Sql;
   /** `TABLE members`, `TYPE status`. ROUTINE stands for functions, procedures and aggregates. */
   target: Sql;
   role: Sql;
   /** True for PUBLIC. A role can have the name "PUBLIC". */
   isPublic: boolean;
-  /** The owner of the table, function, sequence, type or schema. */
+  /** The owner of the table, function, sequence, type or schema. For new objects, the role that creates them. */
   owner: Sql;
   /** SQL condition: PUBLIC can use the function or type. Null for other objects, which it cannot use by default. */
   isOpen: Sql | null;
@@ -54,38 +68,67 @@ function targetOf(schema: string, { kind, id }: SchemaObject): Target {
     role: name === PUBLIC ? sql`PUBLIC` : ident(name),
     isPublic: name === PUBLIC,
     words: {
-      ...targetWords(target?.id ?? table ?? '', target?.type === 'schema'),
+      ...(target === null ? plainWords(table ?? '') : targetWords(target)),
       role: name === PUBLIC ? 'PUBLIC' : name,
     },
   };
 }
 
-/** A schema can have the name of a table. */
-const targetWords = (id: string, isSchema: boolean): Pick<Target['words'], 'target' | 'named'> =>
-  isSchema ? { target: `schema ${id}`, named: `schema ${quoteName(id)}` } : { target: id, named: quoteName(id) };
+type TargetWords = Pick<Target['words'], 'target' | 'named'>;
 
-type LocatedTarget = Pick<Target, 'target' | 'owner' | 'isOpen' | 'onlyWarns'>;
+const plainWords = (id: string): TargetWords => ({ target: id, named: quoteName(id) });
+
+/** A schema can have the name of a table. */
+function targetWords({ type, id }: PrivilegesTarget): TargetWords {
+  if (type !== 'schema' && !isNewType(type)) return plainWords(id);
+  const start = type === 'schema' ? type : `${type} in schema`;
+  return id === '' ? { target: type, named: type } : { target: `${start} ${id}`, named: `${start} ${quoteName(id)}` };
+}
+
+type LocatedTarget = Pick<Target, 'start' | 'target' | 'owner' | 'isOpen' | 'onlyWarns'>;
 
 function namedTarget(schema: string, { type, id }: PrivilegesTarget): LocatedTarget {
   if (type === 'routine') return routineTarget(schema, id);
   if (type === 'schema') return schemaTarget(id);
+  if (isNewType(type)) return newTarget({ type, id });
   const name = relationSql(schema, id);
   return type === 'type' ? typeTarget(name) : relationTarget(sql`SEQUENCE`, name);
 }
 
 function relationTarget(word: Sql, name: Sql): LocatedTarget {
   const owner = sql`(SELECT c.relowner FROM pg_catalog.pg_class c WHERE c.oid = ${literal(name)}::regclass::oid)`;
-  return { target: sql`${word} ${name}`, owner, isOpen: null, onlyWarns: false };
+  return { start: sql``, target: sql`${word} ${name}`, owner, isOpen: null, onlyWarns: false };
 }
 
 function schemaTarget(name: string): LocatedTarget {
   const owner = sql`(SELECT s.nspowner FROM pg_catalog.pg_namespace s WHERE s.nspname = ${literal(name)}::name)`;
-  return { target: sql`SCHEMA ${ident(name)}`, owner, isOpen: null, onlyWarns: true };
+  return { start: sql``, target: sql`SCHEMA ${ident(name)}`, owner, isOpen: null, onlyWarns: true };
+}
+
+const NEW_WORDS = {
+  'new tables': sql`TABLES`,
+  'new sequences': sql`SEQUENCES`,
+  'new functions': sql`FUNCTIONS`,
+  'new types': sql`TYPES`,
+} as const;
+
+/** Without FOR ROLE, the statement is about the role of the connection, which creates the objects. */
+function newTarget({ type, id }: PrivilegesTarget & { type: keyof typeof NEW_WORDS }): LocatedTarget {
+  const schema = namedSchema({ type, id });
+  return {
+    start:
+      schema === undefined ? sql`ALTER DEFAULT PRIVILEGES ` : sql`ALTER DEFAULT PRIVILEGES IN SCHEMA ${ident(schema)} `,
+    target: NEW_WORDS[type],
+    owner: sql`(SELECT r.oid FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)`,
+    isOpen: null,
+    onlyWarns: false,
+  };
 }
 
 function typeTarget(name: Sql): LocatedTarget {
   const oid = sql`${literal(name)}::regtype::oid`;
   return {
+    start: sql``,
     target: sql`TYPE ${name}`,
     owner: sql`(SELECT t.typowner FROM pg_catalog.pg_type t WHERE t.oid = ${oid})`,
     isOpen: sql`pg_catalog.has_type_privilege('public'::name, ${oid}, 'USAGE'::text)`,
@@ -98,6 +141,7 @@ function routineTarget(schema: string, id: string): LocatedTarget {
   const name = objectSql(schema, { kind: 'function', id });
   const oid = sql`${literal(name)}::regprocedure::oid`;
   return {
+    start: sql``,
     target: sql`ROUTINE ${name}`,
     owner: sql`(SELECT p.proowner FROM pg_catalog.pg_proc p WHERE p.oid = ${oid})`,
     isOpen: sql`pg_catalog.has_function_privilege('public'::name, ${oid}, 'EXECUTE'::text)`,
@@ -120,7 +164,7 @@ function rejectOtherOwner({ owner, words }: Target): Sql {
 const asOwner = (target: Target, statement: Sql): Sql =>
   target.onlyWarns ? sql`DO ${block(sql`BEGIN ${rejectOtherOwner(target)} ${statement}; END`)}` : statement;
 
-function grant({ target, role, words }: Target, privileges: readonly Privilege[]): Step[] {
+function grant({ start, target, role, words }: Target, privileges: readonly Privilege[]): Step[] {
   return [false, true].flatMap((isGrantable): Step[] => {
     const list = privilegesWith(privileges, isGrantable);
     if (list.length === 0) return [];
@@ -128,7 +172,7 @@ function grant({ target, role, words }: Target, privileges: readonly Privilege[]
     const summary = `grant ${privilegeNames(list)} on ${words.target} to ${words.role}`;
     return [
       [
-        sql`GRANT ${listSql(list)} ON ${target} TO ${role}${option}`,
+        sql`${start}GRANT ${listSql(list)} ON ${target} TO ${role}${option}`,
         isGrantable ? `${summary} with grant option` : summary,
       ],
     ];
@@ -140,8 +184,8 @@ function grant({ target, role, words }: Target, privileges: readonly Privilege[]
  * The owner needs its own privileges, and so do the database role of the service and the role of OBJECTS_OWNER.
  */
 function revokeOthers(located: Target, objectsOwner: ObjectTarget['owner']): Step {
-  const { target, role, isPublic, owner, words } = located;
-  const revoke = sql`REVOKE ALL ON ${target} FROM ${role}`;
+  const { start, target, role, isPublic, owner, words } = located;
+  const revoke = sql`${start}REVOKE ALL ON ${target} FROM ${role}`;
   const summary = `revoke other privileges on ${words.target} from ${words.role}`;
   if (isPublic) return [asOwner(located, revoke), summary];
   const fault = literal(
@@ -173,13 +217,13 @@ export function createPrivileges({ schema, owner }: ObjectTarget, object: Schema
 
 /** REVOKE has no effect on a privilege that a role with the grant option has passed on to PUBLIC. */
 function revokeFromPublic(located: Target, privilege: Privilege['name']): Step {
-  const { target, role, words, isOpen } = located;
+  const { start, target, role, words, isOpen } = located;
   const fault = literal(
     `a role other than the owner has granted ${privilege} on ${words.named} to PUBLIC. Revoke it with that role, then repeat the request`,
   );
   const body = sql`BEGIN
     ${rejectOtherOwner(located)}
-    REVOKE ALL ON ${target} FROM ${role};
+    ${start}REVOKE ALL ON ${target} FROM ${role};
     IF ${isOpen ?? sql`false`}
     THEN RAISE EXCEPTION USING MESSAGE = ${fault}, ERRCODE = 'invalid_grantor'; END IF;
   END`;
@@ -193,15 +237,15 @@ function revokeFromPublic(located: Target, privilege: Privilege['name']): Step {
  */
 export function dropPrivileges(schema: string, object: SchemaObject, cascades: boolean): Step {
   const located = targetOf(schema, object);
-  const { target, role, isPublic, owner, words, onlyWarns } = located;
+  const { start, target, role, isPublic, owner, words, onlyWarns } = located;
   if (areInitial(object)) return restoreInitial(located);
   const revoked = revokedFromPublic(object);
   if (revoked !== null)
     return [
-      asOwner(located, sql`GRANT ${WORDS[revoked]} ON ${target} TO ${role}`),
+      asOwner(located, sql`${start}GRANT ${WORDS[revoked]} ON ${target} TO ${role}`),
       `grant ${revoked.toLowerCase()} on ${words.target} to ${words.role}`,
     ];
-  const revoke = sql`REVOKE ALL ON ${target} FROM ${role}${cascades ? sql` CASCADE` : sql``}`;
+  const revoke = sql`${start}REVOKE ALL ON ${target} FROM ${role}${cascades ? sql` CASCADE` : sql``}`;
   const summary = `revoke all privileges on ${words.target} from ${words.role}`;
   if (isPublic) return [asOwner(located, revoke), summary];
   const isOther = sql`SELECT FROM pg_catalog.pg_roles r
@@ -227,14 +271,14 @@ function restoreInitial(located: Target): Step {
 /** Statements that revoke what the role loses. They run before the statements about columns. */
 export function revokeLost(schema: string, before: SchemaObject, after: SchemaObject): Step[] {
   const located = targetOf(schema, before);
-  const { target, role, words } = located;
+  const { start, target, role, words } = located;
   const { revoked, restricted } = comparePrivileges(privilegesIn(before.definition), privilegesIn(after.definition));
   const revoke = (list: readonly Privilege[], option: Sql, what: string): Step[] =>
     list.length === 0
       ? []
       : [
           [
-            asOwner(located, sql`REVOKE ${option}${listSql(list)} ON ${target} FROM ${role}`),
+            asOwner(located, sql`${start}REVOKE ${option}${listSql(list)} ON ${target} FROM ${role}`),
             `revoke ${what}${privilegeNames(list)} on ${words.target} from ${words.role}`,
           ],
         ];

@@ -10,7 +10,7 @@ import {
   isAdopted,
   isConsequence,
 } from '../model/events.js';
-import { type ObjectName, isRelation, objectKey, targetOf } from '../model/objects.js';
+import { type ObjectName, isAlwaysThere, isRelation, objectKey, targetOf } from '../model/objects.js';
 import { objectNameParts } from '../model/object-ids.js';
 import { type State, extrasOf } from '../model/state.js';
 import { type Policy, actionsOf, keyOf } from '../policy.js';
@@ -291,7 +291,7 @@ function lookups(made: ReadonlySet<string>, former: FormerNames, facts: Database
 const privilegesOn = ({ id }: ObjectName, { replacedPrivileges = [] }: DatabaseFacts): readonly ObjectName[] =>
   replacedPrivileges.filter((each) => {
     const { table, target } = objectNameParts(each);
-    return target?.type !== 'schema' && [table, target?.id].includes(id);
+    return !(target !== null && isAlwaysThere(target)) && [table, target?.id].includes(id);
   });
 
 const isMade = (event: LogEvent): event is Extract<NewEvent, { type: 'collection.created' }> =>

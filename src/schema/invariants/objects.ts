@@ -12,6 +12,7 @@ import {
   type PrivilegesTarget,
   type SchemaObject,
   TARGETS,
+  isAlwaysThere,
   isFreeOnTable,
   isRelation,
   isRoutine,
@@ -113,7 +114,7 @@ function tableProblems(from: State, state: State, object: SchemaObject): Problem
 }
 
 function targetProblems(state: State, { kind, id }: ObjectName, target: PrivilegesTarget): Problem[] {
-  if (target.type === 'schema' || getTarget(state, target) !== undefined) return [];
+  if (isAlwaysThere(target) || getTarget(state, target) !== undefined) return [];
   const message = `${quoteName(target.id)} is not a managed ${TARGETS[target.type].label}. Create or adopt it before the ${KINDS[kind].label}`;
   return [{ code: 'INVALID_PAYLOAD', message, object: { kind, id } }];
 }

@@ -6,6 +6,7 @@ import {
   type Privilege,
   type PrivilegesTarget,
   TARGETS,
+  isNewType,
   isFreeOnTable,
   isNamedLikeTable,
   isOnTable,
@@ -76,25 +77,33 @@ export function idOnTable(kind: ObjectKind, name: string, table: string): string
   return isNamedLikeTable({ kind }) ? table : `${quoteUnlessPlain(name)} on ${spellQualifiedId(table)}`;
 }
 
-/** Returns the id of the privileges of a role: `editors on total(integer)` or `editors on type status`. */
-export function idOnTarget(role: string, { type, id }: PrivilegesTarget): string {
-  const spelled = type === 'schema' ? quoteUnlessPlain(id) : spellQualifiedId(id);
-  return `${quoteUnlessPlain(role)} on ${type === 'routine' ? id : `${type} ${spelled}`}`;
+/** Returns the id of the privileges of a role: `editors on total(integer)`, `editors on new tables in schema billing`. */
+export const idOnTarget = (role: string, target: PrivilegesTarget): string =>
+  `${quoteUnlessPlain(role)} on ${spellTarget(target)}`;
+
+function spellTarget({ type, id }: PrivilegesTarget): string {
+  if (type === 'routine') return id;
+  if (isNewType(type)) return id === '' ? type : `${type} in schema ${quoteUnlessPlain(id)}`;
+  return `${type} ${type === 'schema' ? quoteUnlessPlain(id) : spellQualifiedId(id)}`;
 }
+
+/** Returns the schema of privileges on a schema or on the new objects in it. They always name it. Undefined for others. */
+export const namedSchema = (target: PrivilegesTarget | null): string | undefined =>
+  target !== null && (target.type === 'schema' || isNewType(target.type)) ? target.id || undefined : undefined;
 
 interface ObjectNameParts {
   /** The name without schema, quotes, argument types or table. For privileges, the role. */
   name: string;
   /**
-   * The schema of the object, or of its table or target. Undefined for the default schema, except in privileges on a schema,
-   * which always name it.
+   * The schema of the object, or of its table or target. Undefined for the default schema, except in privileges on a schema
+   * or on the new objects in it, which always name it.
    */
   schema: string | undefined;
   /** `integer, text`. Null unless it is a function, procedure or aggregate. */
   argumentTypes: string | null;
   /** The table or view of an object whose id contains one, as in `qualifiedId`. Otherwise null. */
   table: string | null;
-  /** The function, procedure, aggregate, sequence, type or schema of privileges. Otherwise null. */
+  /** The function, procedure, aggregate, sequence, type, schema or new objects of privileges. Otherwise null. */
   target: PrivilegesTarget | null;
 }
 
@@ -106,6 +115,8 @@ const ID_ON_NAMED =
   /^("(?:[^"]|"")+"|[^" ]+) on (sequence|type) ((?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"(?:[^"]|"")+"|[^". ]+))$/;
 
 const ID_ON_SCHEMA = /^("(?:[^"]|"")+"|[^" ]+) on schema ("(?:[^"]|"")+"|[^". ]+)$/;
+const ID_ON_NEW =
+  /^("(?:[^"]|"")+"|[^" ]+) on (new (?:tables|sequences|functions|types))(?: in schema ("(?:[^"]|"")+"|[^". ]+))?$/;
 
 /** Returns the unquoted name and the rest of an id of this form. */
 function matchId(form: RegExp, id: string): { name: string; rest: string } | undefined {
@@ -154,11 +165,20 @@ function partsOnTarget(id: string): Pick<ObjectNameParts, 'name' | 'schema' | 't
     const schema = unquote(onSchema.rest);
     return { name: onSchema.name, schema, target: { type: 'schema', id: schema } };
   }
+  const onNew = partsOnNew(id);
+  if (onNew !== undefined) return onNew;
   const [, role, type, spelled] = ID_ON_NAMED.exec(id) ?? [];
   if (role === undefined || spelled === undefined) return undefined;
   const named = readSpelled(spelled);
   const { schema } = splitQualifiedId(named);
   return { name: unquote(role), schema, target: { type: type === 'type' ? type : 'sequence', id: named } };
+}
+
+function partsOnNew(id: string): Pick<ObjectNameParts, 'name' | 'schema' | 'target'> | undefined {
+  const [, role, type, spelled] = ID_ON_NEW.exec(id) ?? [];
+  if (role === undefined) return undefined;
+  const schema = spelled === undefined ? undefined : unquote(spelled);
+  return { name: unquote(role), schema, target: { type: type as PrivilegesTarget['type'], id: schema ?? '' } };
 }
 
 /** An object as queries of the catalog identify it. The id contains no schema, and names of relations are not quoted. */
@@ -194,28 +214,33 @@ export function inSchema({ kind, id }: ObjectName, schema: string | undefined): 
 }
 
 function targetInSchema({ type, id }: PrivilegesTarget, schema: string | undefined): string {
-  if (type === 'schema') return id;
+  if (type === 'schema' || isNewType(type)) return id;
   if (type !== 'routine') return qualifiedId({ schema, name: splitQualifiedId(id).name });
   const { name, argumentTypes } = objectNameParts({ kind: 'function', id });
   return routineId(name, argumentTypes ?? '', schema);
 }
 
-/** Returns the name of the table, function, sequence, type or schema of an object, without a schema. Null for objects of none. */
+/**
+ * Returns the name of the table, function, sequence, type or schema of an object, without a schema. Empty for new objects.
+ * Null for objects of none.
+ */
 export function nameOfTarget(object: ObjectName): string | null {
   const { table, target } = objectNameParts(object);
   if (target?.type === 'routine') return objectNameParts({ kind: 'function', id: target.id }).name;
   if (target?.type === 'schema') return target.id;
+  if (target !== null && isNewType(target.type)) return '';
   const relation = target?.id ?? table;
   return relation === null ? null : splitQualifiedId(relation).name;
 }
 
 /**
  * Returns the privilege that PUBLIC has on a function or a type unless this object exists, which has an empty list. Null for
- * other objects.
+ * other objects. PostgreSQL can revoke a privilege on new objects only in all schemas.
  */
 export function revokedFromPublic(object: ObjectName): Privilege['name'] | null {
   const { name, target } = objectNameParts(object);
-  return target === null || name !== PUBLIC ? null : TARGETS[target.type].publicDefault;
+  if (target === null || name !== PUBLIC || (isNewType(target.type) && target.id !== '')) return null;
+  return TARGETS[target.type].publicDefault;
 }
 
 /**

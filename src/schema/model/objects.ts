@@ -278,8 +278,8 @@ export const objectDocument = z.strictObject({
   /**
    * Identifies the object within its kind. For a view, a statistics object, a sequence or a type, the name. For a function or an
    * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
-   * table: `audit on posts`. For privileges, the role and the table, function, sequence, type or schema. For row security and
-   * table options, the table. Outside the default schema, the schema precedes the name of the view, function, table and so on:
+   * table: `audit on posts`. For privileges, the role and the table, function, sequence, type, schema or new objects. For
+   * row security and table options, the table. Outside the default schema, the schema precedes the name of the view, function, table and so on:
    * `billing.totals`, `audit on billing.invoices`.
    */
   id: text,
@@ -329,7 +329,7 @@ export const isType = ({ kind }: { readonly kind: string }): boolean => kind ===
 export const RELATION_KINDS: readonly ObjectKind[] = OBJECT_KINDS.filter((kind) => isRelation({ kind }));
 
 interface TargetDescription {
-  /** The kinds of the objects. Empty for schemas, which are no objects: DB_SCHEMAS lists them. */
+  /** The kinds of the objects. Empty for schemas, which are no objects: DB_SCHEMAS lists them. Empty for new objects too. */
   kinds: readonly ObjectKind[];
   /** The kinds in messages. */
   label: string;
@@ -337,14 +337,17 @@ interface TargetDescription {
   word: string;
   /** The kinds of objects in GRANT, in the parser's output. */
   parsed: ReadonlySet<unknown>;
-  /** Null for schemas. */
+  /** Null for schemas and new objects. */
   catalog: KindDescription['catalog'] | null;
   privileges: readonly Privilege['name'][];
   /** The privilege that PUBLIC has on a new object. Null if it has none. */
   publicDefault: Privilege['name'] | null;
 }
 
-/** The objects that privileges can be on, apart from tables and views. */
+/**
+ * The objects that privileges can be on, apart from tables and views. Those on new objects are default privileges:
+ * PostgreSQL grants them on each object that the database role of the service creates afterwards.
+ */
 export const TARGETS = {
   routine: {
     kinds: OBJECT_KINDS.filter((kind) => isRoutine({ kind })),
@@ -383,16 +386,73 @@ export const TARGETS = {
     privileges: [CREATE, USAGE],
     publicDefault: null,
   },
+  'new tables': {
+    kinds: [] as readonly ObjectKind[],
+    label: 'new tables',
+    word: 'TABLES',
+    parsed: new Set<unknown>(['OBJECT_TABLE']),
+    catalog: null,
+    // A copy, because default privileges cannot be restricted to columns.
+    privileges: [...TABLE_PRIVILEGES],
+    publicDefault: null,
+  },
+  'new sequences': {
+    kinds: [] as readonly ObjectKind[],
+    label: 'new sequences',
+    word: 'SEQUENCES',
+    parsed: new Set<unknown>(['OBJECT_SEQUENCE']),
+    catalog: null,
+    privileges: ['SELECT', 'UPDATE', USAGE],
+    publicDefault: null,
+  },
+  'new functions': {
+    kinds: [] as readonly ObjectKind[],
+    label: 'new functions',
+    word: 'FUNCTIONS',
+    parsed: new Set<unknown>(['OBJECT_FUNCTION', 'OBJECT_PROCEDURE', 'OBJECT_ROUTINE']),
+    catalog: null,
+    privileges: [EXECUTE],
+    publicDefault: EXECUTE,
+  },
+  'new types': {
+    kinds: [] as readonly ObjectKind[],
+    label: 'new types',
+    word: 'TYPES',
+    parsed: new Set<unknown>(['OBJECT_TYPE']),
+    catalog: null,
+    privileges: [USAGE],
+    publicDefault: USAGE,
+  },
 } as const satisfies Readonly<Record<string, TargetDescription>>;
 
 type TargetType = keyof typeof TARGETS;
-export const TARGET_TYPES = Object.keys(TARGETS) as TargetType[];
+const TARGET_TYPES = Object.keys(TARGETS) as TargetType[];
 
-/** A function, procedure, aggregate, sequence, type or schema on which roles have privileges. */
+export const isNewType = (type: TargetType): type is Extract<TargetType, `new ${string}`> => type.startsWith('new ');
+const [NEW_TYPES, EXISTING_TYPES] = [TARGET_TYPES.filter(isNewType), TARGET_TYPES.filter((type) => !isNewType(type))];
+
+/** Returns the type of the target of GRANT, by the kind of object in the parser's output. */
+export const grantedType = (parsed: unknown, areNew: boolean): TargetType | undefined =>
+  (areNew ? NEW_TYPES : EXISTING_TYPES).find((each) => TARGETS[each].parsed.has(parsed));
+
+/** A function, procedure, aggregate, sequence, type or schema on which roles have privileges, or the new objects in a schema. */
 export interface PrivilegesTarget {
   type: TargetType;
-  /** The id of the object, or the name of the schema, also that of the default schema. */
+  /**
+   * The id of the object, or the name of the schema, also that of the default schema. Empty for the new objects in all
+   * schemas.
+   */
   id: string;
+}
+
+/** True if the target exists without an object of the log: a schema, and new objects. */
+export const isAlwaysThere = ({ type }: PrivilegesTarget): boolean => TARGETS[type].kinds.length === 0;
+
+/** Returns the new objects whose default privileges apply to an object. Tables have no kind. Undefined for other objects. */
+export function newTypeOf(kind: ObjectKind | 'table'): TargetType | undefined {
+  if (kind === 'table' || isRelation({ kind })) return 'new tables';
+  if (isRoutine({ kind })) return 'new functions';
+  return isSequence({ kind }) ? 'new sequences' : isType({ kind }) ? 'new types' : undefined;
 }
 
 /** Returns the object as a target of privileges. Undefined for objects of other kinds, such as tables and views. */
@@ -406,7 +466,7 @@ export const PUBLIC = 'public';
 
 /**
  * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of
- * some privileges contains a function, a sequence, a type or a schema instead. False for an unknown kind of a diff.
+ * some privileges contains a function, a sequence, a type, a schema or new objects instead. False for an unknown kind of a diff.
  */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');

@@ -8,8 +8,16 @@ import {
   type SchemaObject,
   TARGETS,
   USAGE,
+  isNewType,
 } from './objects.js';
-import { areInitial, revokedFromPublic, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
+import {
+  areInitial,
+  namedSchema,
+  revokedFromPublic,
+  objectNameParts,
+  qualifiedId,
+  splitQualifiedId,
+} from './object-ids.js';
 import { byName } from './state.js';
 
 /** One privilege on the whole table or on one column. */
@@ -157,17 +165,26 @@ export function grantTexts({ kind, id, definition }: SchemaObject, quote: (name:
   const role = name === PUBLIC ? 'PUBLIC' : quote(name);
   const on = target === null ? `TABLE ${quoteId(table ?? '', quote)}` : targetText(target, quote);
   const revoked = revokedFromPublic({ kind, id });
-  if (revoked !== null) return [`REVOKE ${revoked} ON ${on} FROM ${role}`];
+  const start = target === null ? '' : defaultsText(target, quote);
+  if (revoked !== null) return [`${start}REVOKE ${revoked} ON ${on} FROM ${role}`];
   const grants = [false, true].flatMap((isGrantable) => {
     const words = privilegeWords(privilegesWith(definition, isGrantable), quote);
     const option = isGrantable ? ' WITH GRANT OPTION' : '';
-    return words === '' ? [] : [`GRANT ${words} ON ${on} TO ${role}${option}`];
+    return words === '' ? [] : [`${start}GRANT ${words} ON ${on} TO ${role}${option}`];
   });
   return areInitial({ kind, id }) ? [`REVOKE ALL ON ${on} FROM ${role}`, ...grants] : grants;
 }
 
+/** Returns the words before GRANT and REVOKE of default privileges. Empty for other privileges. */
+function defaultsText(target: PrivilegesTarget, quote: (name: string) => string): string {
+  if (!isNewType(target.type)) return '';
+  const schema = namedSchema(target);
+  return `ALTER DEFAULT PRIVILEGES ${schema === undefined ? '' : `IN SCHEMA ${quote(schema)} `}`;
+}
+
 /** PostgreSQL accepts the argument types of an id. */
 function targetText({ type, id }: PrivilegesTarget, quote: (name: string) => string): string {
+  if (isNewType(type)) return TARGETS[type].word;
   if (type === 'schema') return `${TARGETS[type].word} ${quote(id)}`;
   const { schema, name, argumentTypes } = objectNameParts({ kind: TARGETS[type].kinds[0] ?? 'function', id });
   const own = quoteId(qualifiedId({ schema, name }), quote);

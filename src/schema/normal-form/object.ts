@@ -123,7 +123,7 @@ function spelledTarget({ type, id }: PrivilegesTarget): PrivilegesTarget {
 }
 
 const ID_OF_PRIVILEGES =
-  'id must be the role and its table, function, sequence, type or schema, such as "editors on members", "editors on total(integer)", "editors on sequence numbers", "editors on type status" or "editors on schema billing", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
+  'id must be the role and its table, function, sequence, type, schema or new objects, such as "editors on members", "editors on total(integer)", "editors on sequence numbers", "editors on type status", "editors on schema billing", "editors on new tables" or "editors on new tables in schema billing", with double quotes around names with characters other than a-z, 0-9 and _. The role public stands for PUBLIC';
 
 /** Reads a change. Absent members are unchanged, and so is a definition that differs only in spelling. */
 export function mergeObject(existing: SchemaObject, input: unknown, at: Path): Result<SchemaObject> {
@@ -243,7 +243,7 @@ function problemsOfGrants(id: string, definition: string, at: Path): Problem[] {
 const LIST_OF_PRIVILEGES =
   'definition must be an array of { name } with columns and grantable as optional members, or GRANT statements';
 
-/** @param names the privileges on the table, function, sequence, type or schema */
+/** @param names the privileges on the table, function, sequence, type, schema or new objects */
 function privilegeProblems(input: unknown, names: readonly Privilege['name'][], at: Path): Problem[] {
   const { data } = objectDocument.shape.definition.options[1].element.safeParse(input);
   if (data === undefined || !names.includes(data.name))

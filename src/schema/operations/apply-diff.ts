@@ -44,6 +44,7 @@ import {
   objectLabel,
   RELATION_KINDS,
   TARGETS,
+  isAlwaysThere,
 } from '../model/objects.js';
 import { objectNameParts, renamedId } from '../model/object-ids.js';
 import { readBackfill } from '../normal-form/field.js';
@@ -172,7 +173,7 @@ interface Removing {
 /** True for an object whose table or view, or whose function, sequence or type, the diff removes as well. */
 const isRemovedWithOther = ({ base, draft, withTables }: Removing, { kind, id }: ObjectDiff): boolean => {
   const { target } = objectNameParts({ kind, id });
-  if (target?.type === 'schema') return false;
+  if (target !== null && isAlwaysThere(target)) return false;
   if (target !== null)
     return !TARGETS[target.type].kinds.some((each) => draft.object({ kind: each, id: target.id }) !== undefined);
   // The objects of a table that moves to another schema remain.

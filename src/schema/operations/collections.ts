@@ -30,7 +30,8 @@ import { defaultPrimaryKey, readNewCollection, readNewField, mergeCollection } f
 import { checkJson } from '../normal-form/json.js';
 import { TOP_LEVEL_META } from '../normal-form/collection.js';
 import { withComposedNames } from '../normal-form/names.js';
-import { isPrimary, type State } from '../model/state.js';
+import { isPrimary, type State, tableIdOf } from '../model/state.js';
+import { defaultPrivilegesOn } from '../sql-text/object-table.js';
 import { dropCollection } from '../transition/cascade.js';
 
 /* create-collection: creates a table with its columns, or a folder. */
@@ -41,11 +42,14 @@ interface CreateCollection {
   /** The submitted body and its location in the request, for problems. */
   sent: { at: Path; body: unknown };
   concurrentIndexes: boolean;
+  defaultSchema: string | undefined;
 }
 
 interface CreateCollectionInput {
   body: unknown;
   concurrentIndexes: boolean;
+  /** The name of the default schema, whose default privileges apply. Absent if there are none. */
+  defaultSchema?: string | undefined;
   /** Location of the body in the request: empty, or an index in a batch. */
   at?: Path;
 }
@@ -56,7 +60,7 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
   name: 'create-collection',
   isLight: ({ collection: { schema } }) => schema !== null,
 
-  *parse({ body, concurrentIndexes, at = [] }) {
+  *parse({ body, concurrentIndexes, defaultSchema, at = [] }) {
     if (!isObject(body)) return refuse(invalidProblem(at, 'a collection must be a JSON object'));
     const problems = unknownMembers(body, MEMBERS, at);
     const meta = mergeMeta(body, at);
@@ -72,8 +76,9 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const read = { collection: collection.value, fields: fields.value };
     const composed = withComposedNames(body, newNames(read));
     // Normalization may have made two names equal, so the body is parsed again.
-    if (composed !== body) return yield* stepsTo(createCollection.parse({ body: composed, concurrentIndexes, at }));
-    return ok({ ...read, sent: { at, body }, concurrentIndexes });
+    if (composed !== body)
+      return yield* stepsTo(createCollection.parse({ body: composed, concurrentIndexes, defaultSchema, at }));
+    return ok({ ...read, sent: { at, body }, concurrentIndexes, defaultSchema });
   },
 
   decide(state, command) {
@@ -83,9 +88,17 @@ export const createCollection: Operation<'create-collection', CreateCollectionIn
     const draft = new Draft(state);
     draft.putCollection(collection);
     for (const field of fields) draft.putField(field);
+    grantDefaults(draft, state, command);
     return decideDraft(state, draft, { concurrentIndexes }, locations);
   },
 };
+
+/** Adds the privileges that PostgreSQL grants on the new table. */
+function grantDefaults(draft: Draft, { objects }: State, { collection, defaultSchema }: CreateCollection): void {
+  if (collection.schema === null || defaultSchema === undefined) return;
+  const table = { kind: 'table', id: tableIdOf(collection) } as const;
+  for (const privileges of defaultPrivilegesOn(objects, table, defaultSchema)) draft.putObject(privileges);
+}
 
 /** Returns the members `collection` and `schema` of a request, as far as it contains them. */
 function namedTable({ collection, schema }: Partial<Body>): Partial<Body> {
@@ -344,14 +357,15 @@ interface CreateCollections {
 interface CreateCollectionsInput {
   body: unknown[];
   concurrentIndexes: boolean;
+  defaultSchema?: string | undefined;
 }
 
 export const createCollections: Operation<'create-collections', CreateCollectionsInput, CreateCollections> = {
   name: 'create-collections',
 
-  *parse({ body, concurrentIndexes }) {
+  *parse({ body, concurrentIndexes, defaultSchema }) {
     const creates = yield* allOf(body, (element, index) =>
-      createCollection.parse({ body: element, concurrentIndexes, at: [index] }),
+      createCollection.parse({ body: element, concurrentIndexes, defaultSchema, at: [index] }),
     );
     if (!creates.ok) return creates;
     const twice = rejectRepeatedNames(creates.value.map((create) => create.collection.collection));
@@ -364,13 +378,15 @@ export const createCollections: Operation<'create-collections', CreateCollection
     const locations = collectionLocations(
       creates.map(({ collection: { collection }, sent }) => ({ collection, ...sent })),
     );
-    for (const { collection, fields } of creates) {
+    for (const create of creates) {
+      const { collection, fields } = create;
       if (state.collections.has(collection.collection)) {
         taken.push(locate(takenName(collection), locations));
         continue;
       }
       draft.putCollection(collection);
       for (const field of fields) draft.putField(field);
+      grantDefaults(draft, state, create);
     }
     if (taken.length > 0) return refuse(...taken);
     return decideDraft(state, draft, { concurrentIndexes }, locations);

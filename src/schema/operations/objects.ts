@@ -11,32 +11,44 @@ import {
   objectLabel,
 } from '../model/objects.js';
 import { objectNameParts, renamedId } from '../model/object-ids.js';
+import { collectionsNeeding } from '../model/order.js';
 import { type State, getObject } from '../model/state.js';
 import { toNfc, identifierFault } from '../normal-form/names.js';
 import { mergeObject, readNewObject } from '../normal-form/object.js';
+import { defaultPrivilegesOn } from '../sql-text/object-table.js';
 import { Draft } from '../transition/draft.js';
 import { columnsOfRenamed } from '../transition/objects.js';
 import { type Operation, decideDraft } from './operation.js';
 
 interface CreateObject {
   object: SchemaObject;
+  defaultSchema: string | undefined;
 }
 
-export const createObject: Operation<'create-object', { body: unknown }, CreateObject> = {
+interface CreateObjectInput {
+  body: unknown;
+  /** The name of the default schema, whose default privileges apply. Absent if there are none. */
+  defaultSchema?: string | undefined;
+}
+
+export const createObject: Operation<'create-object', CreateObjectInput, CreateObject> = {
   name: 'create-object',
 
-  parse({ body }) {
+  parse({ body, defaultSchema }) {
     const object = readNewObject(body, []);
-    return object.ok ? ok({ object: object.value }) : object;
+    return object.ok ? ok({ object: object.value, defaultSchema }) : object;
   },
 
-  decide(state, { object }) {
+  decide(state, { object, defaultSchema }) {
     if (getObject(state, object) !== undefined) {
       const message = `${objectLabel(object)} already exists`;
       return refuse({ code: 'ALREADY_EXISTS', message, path: 'definition', object: nameOf(object) });
     }
     const draft = new Draft(state);
     draft.putObject(object);
+    // A sequence or a type that tables need exists in the database.
+    if (defaultSchema !== undefined && collectionsNeeding(state, object).length === 0)
+      for (const privileges of defaultPrivilegesOn(state.objects, object, defaultSchema)) draft.putObject(privileges);
     return decideDraft(state, draft, {}, LOCATIONS);
   },
 };

@@ -18,7 +18,7 @@ import { objectNameParts, idOnTable, qualifiedId, splitQualifiedId } from '../mo
 import { type Node, type Statement, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, parseDefinition } from './object-definition.js';
 import { endOfName, quotedName, quotedQualified } from './quoted-name.js';
-import { readGrants } from './privileges.js';
+import { isAboutPrivileges, readGrants } from './privileges.js';
 import { routineIdIn } from './routine.js';
 import { grantTexts } from '../model/privileges.js';
 import { nameChecks } from './types-and-sequences.js';
@@ -116,7 +116,7 @@ function readPrivileges(statements: readonly FileStatement[], { line }: FileStat
 function readStatements(statements: readonly FileStatement[]): ObjectFile | FileFault {
   const [first, ...others] = statements;
   if (first === undefined) return { message: `the definition ${ONE_STATEMENT}`, line: 1 };
-  if (member(first.node, 'GrantStmt') !== undefined) return readPrivileges(statements, first);
+  if (isAboutPrivileges(first.node)) return readPrivileges(statements, first);
   const definition = nameChecks(first.text);
   const parsed = parseDefinition(definition);
   if (typeof parsed === 'string') return { message: `the definition ${parsed}`, line: first.line };

@@ -1,13 +1,27 @@
 /* Finds the tables of objects. The id of a trigger contains its table. Only the definition of a statistics object does. */
-import { type ObjectName, type PrivilegesTarget, type SchemaObject, isFreeOnTable } from '../model/objects.js';
+import {
+  type ObjectKind,
+  type ObjectName,
+  type Privilege,
+  type PrivilegesTarget,
+  type SchemaObject,
+  isFreeOnTable,
+  newObject,
+  newTypeOf,
+  targetOf,
+} from '../model/objects.js';
 import {
   type QualifiedName,
   SEARCHED,
+  idOnTable,
+  idOnTarget,
   objectNameParts,
   qualifiedId,
   searchedNames,
+  revokedFromPublic,
   splitQualifiedId,
 } from '../model/object-ids.js';
+import { privilegesIn, sortPrivileges } from '../model/privileges.js';
 import {
   type ObjectNode,
   type State,
@@ -47,9 +61,42 @@ const keysByTarget = createIndexedLookup(({ object }: ObjectNode) => {
   return target === null ? [] : [targetKey(target)];
 });
 
-/** Returns the privileges of roles on a function, procedure, aggregate, sequence or type. */
+/** Returns the privileges of roles on a function, procedure, aggregate, sequence or type, or on new objects. */
 export const privilegesOn = (objects: State['objects'], target: PrivilegesTarget): SchemaObject[] =>
   [...keysByTarget(objects, targetKey(target))].flatMap((key) => objects.get(key)?.object ?? []);
+
+/** A new table, by its name as in `qualifiedId`, or a new object. */
+export interface Created {
+  kind: ObjectKind | 'table';
+  id: string;
+}
+
+/**
+ * Returns what PostgreSQL grants on a new table or object because of default privileges. PUBLIC can use a new function or
+ * type unless default privileges revoke that in all schemas, and do not grant it again in this schema.
+ * @param usual the name of the default schema
+ */
+export function defaultPrivilegesOn(objects: State['objects'], created: Created, usual: string): SchemaObject[] {
+  const type = newTypeOf(created.kind);
+  if (type === undefined) return [];
+  const granted = new Map<string, Privilege[]>();
+  for (const each of ['', schemaOf(created) ?? usual].flatMap((id) => privilegesOn(objects, { type, id }))) {
+    const { name } = objectNameParts(each);
+    granted.set(name, [...(granted.get(name) ?? []), ...privilegesIn(each.definition)]);
+  }
+  return [...granted].flatMap(([role, list]) => {
+    const object = newObject({ kind: 'privileges', id: privilegesId(role, created) }, sortPrivileges(list));
+    return revokedFromPublic(object) !== null && list.length > 0 ? [] : [object];
+  });
+}
+
+const schemaOf = ({ kind, id }: Created): string | undefined =>
+  kind === 'table' ? splitQualifiedId(id).schema : objectNameParts({ kind, id }).schema;
+
+function privilegesId(role: string, { kind, id }: Created): string {
+  const target = kind === 'table' ? undefined : targetOf({ kind, id });
+  return target === undefined ? idOnTable('privileges', role, id) : idOnTarget(role, target);
+}
 
 /**
  * Returns the collection whose table an object belongs to. Undefined for an object of a view, for objects that belong to

@@ -8,9 +8,10 @@ import {
   type PrivilegesTarget,
   TABLE_PRIVILEGES,
   TARGETS,
-  TARGET_TYPES,
+  grantedType,
+  isNewType,
 } from '../model/objects.js';
-import { areInitial, idOnTable, idOnTarget, qualifiedId } from '../model/object-ids.js';
+import { areInitial, idOnTable, idOnTarget, qualifiedId, revokedFromPublic } from '../model/object-ids.js';
 import { sortPrivileges } from '../model/privileges.js';
 import { type Node, list, member, parseStatements, stringOf } from './expression.js';
 import { routineIdIn } from './routine.js';
@@ -22,10 +23,11 @@ export interface Grants {
 }
 
 const ONE_TARGET =
-  'must be GRANT statements for one role on one table, view, function, sequence, type or schema: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors, GRANT USAGE ON SEQUENCE numbers TO editors, GRANT USAGE ON TYPE status TO editors, GRANT USAGE ON SCHEMA billing TO editors. On a function or a type, it can also be REVOKE: REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC, REVOKE USAGE ON TYPE status FROM PUBLIC. On the schema public, GRANT to PUBLIC can follow REVOKE ALL ON SCHEMA public FROM PUBLIC';
+  'must be GRANT statements for one role on one table, view, function, sequence, type or schema: GRANT SELECT, UPDATE (name) ON members TO editors, GRANT EXECUTE ON FUNCTION total(integer) TO editors, GRANT USAGE ON SEQUENCE numbers TO editors, GRANT USAGE ON TYPE status TO editors, GRANT USAGE ON SCHEMA billing TO editors. On a function or a type, it can also be REVOKE: REVOKE EXECUTE ON FUNCTION total(integer) FROM PUBLIC, REVOKE USAGE ON TYPE status FROM PUBLIC. On the schema public, GRANT to PUBLIC can follow REVOKE ALL ON SCHEMA public FROM PUBLIC. Default privileges are ALTER DEFAULT PRIVILEGES IN SCHEMA billing GRANT USAGE ON SEQUENCES TO editors, and ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC';
 
 /**
- * Reads GRANT statements for one role on one table, function, sequence, type or schema, or REVOKE from PUBLIC. Returns a sentence that follows "definition" for others.
+ * Reads GRANT statements for one role on one table, function, sequence, type or schema, or REVOKE from PUBLIC, also those of
+ * ALTER DEFAULT PRIVILEGES. Returns a sentence that follows "definition" for others.
  */
 export function parseGrants(text: string): Grants | string {
   const statements = parseStatements(text);
@@ -36,7 +38,7 @@ export function parseGrants(text: string): Grants | string {
 export function readGrants(statements: readonly unknown[]): Grants | string {
   const all: Grants[] = [];
   for (const statement of statements) {
-    const read = readGrant(member(statement, 'GrantStmt'));
+    const read = readGrant(statement);
     if (typeof read === 'string') return read;
     all.push(read);
   }
@@ -45,15 +47,40 @@ export function readGrants(statements: readonly unknown[]): Grants | string {
   return { ...first, privileges: sortPrivileges(all.flatMap(({ privileges }) => privileges)) };
 }
 
-function readGrant(statement: Node | undefined): Grants | string {
-  const target = statement === undefined ? undefined : onlyTarget(statement);
-  const role = statement === undefined ? undefined : onlyRole(statement);
-  if (statement === undefined || target === undefined || role === undefined) return ONE_TARGET;
+/** True for statements that grant or revoke privileges. */
+export const isAboutPrivileges = (statement: unknown): boolean =>
+  member(statement, 'GrantStmt') !== undefined || member(statement, 'AlterDefaultPrivilegesStmt') !== undefined;
+
+function readGrant(parsed: unknown): Grants | string {
+  const ofDefaults = member(parsed, 'AlterDefaultPrivilegesStmt');
+  const statement = ofDefaults === undefined ? member(parsed, 'GrantStmt') : (ofDefaults['action'] as Node);
+  if (statement === undefined) return ONE_TARGET;
+  const target = ofDefaults === undefined ? onlyTarget(statement) : newObjectsIn(ofDefaults, statement);
+  const role = onlyRole(statement);
+  if (typeof target === 'string') return target;
+  if (target === undefined || role === undefined) return ONE_TARGET;
   if (role === null) return 'must name its role instead of CURRENT_USER, CURRENT_ROLE or SESSION_USER';
   const { id, type } = target;
-  return type === 'routine' || type === 'type'
+  return type !== 'table' && TARGETS[type].publicDefault !== null
     ? readUse(statement, role, { id, type })
     : readOnRelation(statement, role, target);
+}
+
+const OF_SERVICE =
+  'must not contain FOR ROLE, because the default privileges of other roles are not managed. Remove it: the statement is then about the database role of the service';
+
+/** Returns the new objects of ALTER DEFAULT PRIVILEGES. Undefined for several schemas, and for schemas and large objects. */
+function newObjectsIn({ options }: Node, { objtype }: Node): Target | string | undefined {
+  const named = new Map(
+    list(options).map((each) => {
+      const { defname, arg } = member(each, 'DefElem') ?? {};
+      return [defname, list(member(arg, 'List')?.['items'])] as const;
+    }),
+  );
+  if (named.has('roles')) return OF_SERVICE;
+  const type = grantedType(objtype, true);
+  const [schema = '', ...others] = (named.get('schemas') ?? []).map(stringOf);
+  return type === undefined || others.length > 0 ? undefined : { type, id: schema };
 }
 
 function readOnRelation(statement: Node, role: string, { id, type }: Target): Grants | string {
@@ -71,7 +98,7 @@ function readUse(statement: Node, role: string, target: PrivilegesTarget): Grant
   const id = idOnTarget(role, target);
   if (statement['is_grant'] === true) return { id, privileges };
   const isPlain = statement['grant_option'] !== true && statement['behavior'] !== 'DROP_CASCADE';
-  return role === PUBLIC && isPlain ? { id, privileges: [] } : ONE_TARGET;
+  return isPlain && revokedFromPublic({ kind: 'privileges', id }) !== null ? { id, privileges: [] } : ONE_TARGET;
 }
 
 /** Reads REVOKE ALL ON SCHEMA public FROM PUBLIC, after which PUBLIC has only what the following statements grant. */
@@ -89,7 +116,10 @@ function onlyRole(statement: Node): string | null | undefined {
 }
 
 interface Target {
-  /** The id of a function, the name of a table, view, sequence or type as in `qualifiedId`, or the name of a schema. */
+  /**
+   * The id of a function, the name of a table, view, sequence or type as in `qualifiedId`, or the name of a schema. Empty for
+   * the new objects in all schemas.
+   */
   id: string;
   type: PrivilegesTarget['type'] | 'table';
 }
@@ -104,7 +134,7 @@ function onlyTarget(statement: Node): Target | undefined {
 }
 
 function readTarget(objtype: unknown, object: unknown): Target | undefined {
-  const type = objtype === 'OBJECT_TABLE' ? 'table' : TARGET_TYPES.find((each) => TARGETS[each].parsed.has(objtype));
+  const type = objtype === 'OBJECT_TABLE' ? 'table' : grantedType(objtype, false);
   if (type === 'routine') return routineIn(member(object, 'ObjectWithArgs') ?? {});
   if (type === 'type') return typeIn(list(member(object, 'List')?.['items']).map(stringOf));
   if (type === 'schema') return schemaIn(stringOf(object));
@@ -132,7 +162,8 @@ function readOnlyPrivilege(statement: Node, { type }: PrivilegesTarget): Privile
   const only = name.toLowerCase();
   const words = list(statement['privileges']).map((each) => member(each, 'AccessPriv') ?? {});
   const isOnly = words.every(({ priv_name: word = only, cols }) => word === only && cols === undefined);
-  if (!isOnly) return `must name ${name}, the only privilege on a ${type === 'type' ? type : 'function'}`;
+  const on = isNewType(type) ? type : type === 'type' ? 'a type' : 'a function';
+  if (!isOnly) return `must name ${name}, the only privilege on ${on}`;
   return [{ name, ...(statement['grant_option'] === true && { grantable: true }) }];
 }
 

@@ -65,6 +65,21 @@ describe('ids of objects', () => {
     expect(table).to.deep.include({ table: 'schema', target: null });
   });
 
+  it('of default privileges contain the words "new tables", and name a schema only if they apply to one', () => {
+    for (const [id, schema] of [
+      ['editors on new tables', ''],
+      ['editors on new tables in schema public', 'public'],
+      ['"My role" on new tables in schema "a.b"', 'a.b'],
+    ] as const) {
+      const { name, target, table } = objectNameParts({ kind: 'privileges', id });
+      expect({ target, table }).to.deep.equal({ target: { type: 'new tables', id: schema }, table: null });
+      expect(idOnTarget(name, { type: 'new tables', id: schema })).to.equal(id);
+      expect(fromLocalObject({ kind: 'privileges', id, schema: 'billing' }).id).to.equal(id);
+    }
+    for (const id of ['editors on "new tables"', 'editors on tables'])
+      expect(objectNameParts({ kind: 'privileges', id }).target).to.equal(null);
+  });
+
   it('keep the schema when the object is renamed', () => {
     expect(renamedId({ kind: 'view', id: 'billing.totals' }, 'a.b')).to.equal('billing."a.b"');
     expect(renamedId({ kind: 'function', id: 'billing.total(integer)' }, 'sum')).to.equal('billing.sum(integer)');

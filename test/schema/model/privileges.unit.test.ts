@@ -84,6 +84,17 @@ describe('lists of privileges', () => {
       'REVOKE ALL ON SCHEMA "public" FROM PUBLIC',
       'GRANT USAGE ON SCHEMA "public" TO PUBLIC',
     ]);
+    const onNew = {
+      ...object,
+      id: 'editors on new sequences in schema "a.b"',
+      definition: [{ name: 'USAGE' as const }],
+    };
+    expect(grantTexts(onNew, quote)).to.deep.equal([
+      'ALTER DEFAULT PRIVILEGES IN SCHEMA "a.b" GRANT USAGE ON SEQUENCES TO "editors"',
+    ]);
+    expect(grantTexts({ ...onNew, id: 'public on new types', definition: [] }, quote)).to.deep.equal([
+      'ALTER DEFAULT PRIVILEGES REVOKE USAGE ON TYPES FROM PUBLIC',
+    ]);
     expect(privilegeLines([])).to.equal('no privileges');
     expect(privilegeLines(definition)).to.equal('INSERT\nSELECT (a, b) WITH GRANT OPTION');
   });

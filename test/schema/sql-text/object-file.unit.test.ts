@@ -55,6 +55,21 @@ describe('the file of a view', () => {
     expect([writeObjectFile(closed), read(revoke)]).to.deep.equal([revoke, closed]);
   });
 
+  it('contains default privileges as ALTER DEFAULT PRIVILEGES', () => {
+    for (const [id, definition, text] of [
+      [
+        'editors on new tables in schema billing',
+        [{ name: 'INSERT' }, { name: 'SELECT', grantable: true }],
+        'ALTER DEFAULT PRIVILEGES IN SCHEMA billing GRANT INSERT ON TABLES TO editors;\nALTER DEFAULT PRIVILEGES IN SCHEMA billing GRANT SELECT ON TABLES TO editors WITH GRANT OPTION;\n',
+      ],
+      ['public on new functions', [], 'ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;\n'],
+    ] as const) {
+      const object = { kind: 'privileges', id, definition, comment: null } as unknown as SchemaObject;
+      expect(writeObjectFile(object)).to.equal(text);
+      expect(read(text)).to.deep.equal(object);
+    }
+  });
+
   it('contains the enabled state of a trigger, and rejects other changes to the table', () => {
     const definition = 'CREATE TRIGGER mark AFTER DELETE ON "My posts" EXECUTE FUNCTION mark()';
     const trigger: SchemaObject = {

@@ -8,6 +8,8 @@ import {
   type Privilege,
   type PrivilegesTarget,
   TARGETS,
+  isAlwaysThere,
+  isNewType,
   targetOf,
 } from '../../model/objects.js';
 import {
@@ -57,7 +59,7 @@ const VERBS = {
 
 /**
  * True if the object is deleted or renamed together with its table, view, function, sequence or type. The findings about
- * that object then apply. A schema stays in the database, and so does a sequence or a type that a table needs.
+ * that object then apply. A schema stays in the database, and so do default privileges and a sequence or a type that a table needs.
  */
 export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
@@ -67,7 +69,7 @@ export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
 }
 
 const isTargetLeft = (state: State, target: PrivilegesTarget): boolean =>
-  target.type === 'schema' ||
+  isAlwaysThere(target) ||
   getTarget(state, target) !== undefined ||
   TARGETS[target.type].kinds.some((kind) => collectionsNeeding(state, { kind, id: target.id }).length > 0);
 
@@ -396,11 +398,14 @@ const OTHER_USE = {
   sequence: 'other roles may use the sequence afterwards',
   type: 'other roles may use the type afterwards',
   schema: 'other roles may find or create objects in the schema afterwards',
+  new: 'other roles may use objects that are created afterwards',
 } as const;
 
-/** `"members"`, `"total(integer)"`, `sequence "numbers"`, `type "status"`, `schema "billing"` */
+/** `"members"`, `"total(integer)"`, `type "status"`, `schema "billing"`, `new tables in schema "billing"` */
 function targetName(object: ObjectName): string {
   const { table, target } = objectNameParts(object);
+  if (target !== null && isNewType(target.type))
+    return `${target.type}${target.id === '' ? '' : ` in schema ${JSON.stringify(target.id)}`}`;
   const word = target === null || target.type === 'routine' ? '' : `${target.type} `;
   return `${word}${JSON.stringify(target?.id ?? table)}`;
 }
@@ -411,7 +416,7 @@ export const changesPrivileges: Rule = {
   code: 'CHANGES_PRIVILEGES',
   level: 'warn',
   title: 'Changes privileges',
-  what: 'The change creates, changes or deletes the privileges of a role on a table, view, function, sequence, type or schema, or restores a table without its privileges. A change that renames or deletes the table, function, sequence or type does not have this finding.',
+  what: 'The change creates, changes or deletes the privileges of a role on a table, view, function, sequence, type or schema, or its default privileges, or restores a table without its privileges. A change that renames or deletes the table, function, sequence or type does not have this finding.',
   why: 'Privileges decide what a database role can read, write and execute. A change can show data to more roles, or break an application.',
   safer: 'Review the change together with all other privileges on the table. A policy can require an approval.',
   example: { unsafe: GRANT },
@@ -419,7 +424,7 @@ export const changesPrivileges: Rule = {
     const { event } = planned;
     if (!isAboutPrivileges(planned) || followsTable(planned)) return undefined;
     const { target } = objectNameParts(event.subject);
-    const consequence = target === null ? OTHER_ACCESS : OTHER_USE[target.type];
+    const consequence = target === null ? OTHER_ACCESS : OTHER_USE[isNewType(target.type) ? 'new' : target.type];
     const message = `${VERBS[event.type]} ${objectLabel(event.subject)}: ${consequence}`;
     return { message, ...subjectOnTable(event.subject, planned) };
   },
@@ -431,7 +436,7 @@ export const publicPrivilege: Rule = {
   level: 'warn',
   standing: true,
   title: 'Privilege for every role',
-  what: 'Privileges on a table, view, sequence or schema are granted to `PUBLIC`, or `EXECUTE` on a function, `USAGE` on a type or `USAGE` on the schema `public` is granted to it again.',
+  what: 'Privileges on a table, view, sequence or schema, or on new objects, are granted to `PUBLIC`, or `EXECUTE` on a function, `USAGE` on a type or `USAGE` on the schema `public` is granted to it again.',
   why: 'Every database role gets them, including roles that are created later.',
   safer: 'Grant the privileges to one role, and add the roles that need them as members.',
   example: { unsafe: 'GRANT SELECT ON posts TO PUBLIC', safe: GRANT },
@@ -475,7 +480,7 @@ export const privilegeLost: Rule = {
   code: 'PRIVILEGE_LOST',
   level: 'warn',
   title: 'Lost privilege',
-  what: 'A role loses a privilege on an existing table, view, function, sequence, type or schema, on a dropped column, or on a view or function that is created again as another kind.',
+  what: 'A role loses a privilege on an existing table, view, function, sequence, type or schema, on new objects, on a dropped column, or on a view or function that is created again as another kind.',
   why: 'Applications that connect with this role can no longer run some statements.',
   safer:
     'Check which applications use the role. If the change only replaces the view, keep its privileges in the snapshot.',

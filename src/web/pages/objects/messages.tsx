@@ -96,7 +96,7 @@ export const messages = inLanguage(
       definition: 'Definition',
       statement: 'One statement in SQL, which creates the object',
       privileges:
-        'GRANT statements for one role on one table, view, function, sequence, type or schema, or REVOKE … FROM PUBLIC',
+        'GRANT statements for one role on one table, view, function, sequence, type or schema, REVOKE … FROM PUBLIC, or ALTER DEFAULT PRIVILEGES',
       comment: 'Comment',
       asSql: 'Edit as SQL',
       usedType:
@@ -156,7 +156,7 @@ export const messages = inLanguage(
       definition: 'Definition',
       statement: 'Eine SQL-Anweisung, die das Objekt anlegt',
       privileges:
-        'GRANT-Anweisungen für eine Rolle auf einer Tabelle, View, Funktion, Sequenz, einem Typ oder einem Schema, oder REVOKE … FROM PUBLIC',
+        'GRANT-Anweisungen für eine Rolle auf einer Tabelle, View, Funktion, Sequenz, einem Typ oder einem Schema, REVOKE … FROM PUBLIC, oder ALTER DEFAULT PRIVILEGES',
       comment: 'Kommentar',
       asSql: 'Als SQL bearbeiten',
       usedType:
