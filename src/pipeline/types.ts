@@ -1,5 +1,5 @@
 /** Input and output types of the pipeline. */
-import type { UnmatchedValues } from '../projector/ddl/unmatched-values.js';
+import type { UnmatchedValues } from '../projector/ddl/trash.js';
 import type pg from 'pg';
 import type { Document } from '../log/document-lines.js';
 import type { LogWatch } from '../log/watch.js';

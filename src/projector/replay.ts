@@ -104,10 +104,15 @@ interface TableTarget {
   owner: string | undefined;
 }
 
-/** Takes the events up to the second one about a type. A batch, for which the planner is made, changes no type twice. */
+/**
+ * Takes the events up to the second one about a type. A batch, for which the planner is made, changes no type twice. A type
+ * with a new definition comes first, because it may lack labels that the tables of earlier events use. No rename follows it.
+ */
 function withDifferentTypes<E extends LogEvent>(events: E[]): E[] {
   const types = new Set<string>();
-  const end = events.findIndex((event: LogEvent) => {
+  const end = events.findIndex((event: LogEvent, index) => {
+    if (isRedefinition(event) && !events.slice(0, index).every(isRedefinition)) return true;
+    if (event.type.endsWith('.renamed') && isRedefinition(events[0])) return true;
     if (!changesObjects(event) || !isType(event.subject)) return false;
     if (types.has(objectKey(event.subject))) return true;
     types.add(objectKey(event.subject));
@@ -116,6 +121,11 @@ function withDifferentTypes<E extends LogEvent>(events: E[]): E[] {
   });
   return end < 0 ? events : events.slice(0, end);
 }
+
+const isRedefinition = (event: LogEvent | undefined): boolean =>
+  event?.type === 'object.updated' &&
+  isType(event.subject) &&
+  event.data.patch.some(({ path }) => path === '/definition');
 
 /** Takes the events up to the first one that must be committed before others use its objects. */
 function planSlice<E extends LogEvent>(state: State, events: E[], { schema, owner }: TableTarget): Group<E> {

@@ -16,7 +16,7 @@ import {
   listLosingTables,
   selectFilledTables,
 } from '../../projector/ddl/table-locks.js';
-import { selectUnmatched } from '../../projector/ddl/unmatched-values.js';
+import { selectUnmatched } from '../../projector/ddl/trash.js';
 import {
   ddlFailure,
   type LockSettings,

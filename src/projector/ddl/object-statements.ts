@@ -28,6 +28,7 @@ import { extensionsWith } from '../../schema/sql-text/allowed-names.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { collectionOfObject, tableOf } from '../../schema/sql-text/object-table.js';
 import type { CatalogObject } from './catalog-object.js';
+import type { EnumConversion } from './enum-conversion.js';
 import { alterType } from './needs.js';
 import { alterSequence, renderAllOptions } from './sequence.js';
 import {
@@ -70,6 +71,7 @@ export function withTableLock({ before, after }: Record<'before' | 'after', Stat
   // A new trigger has its table in its id. For a new statistics object, the state after the change is needed.
   const collection =
     collectionOfObject(before, name) ?? (isFreeOnTable(name) ? collectionOfObject(after, name) : undefined);
+  if (isType(name)) return statement;
   if (collection === undefined || !before.collections.has(collection)) return { ...statement, rewrites_table: false };
   return { ...statement, object: { ...object, table: collection }, lock, locks: [{ table: collection, lock }] };
 }
@@ -161,6 +163,8 @@ export interface Creation {
   index: number;
   /** For a type, the collections with columns of it. */
   tables?: readonly string[];
+  /** Set for an enum whose columns are converted. It is created in the same statement. */
+  conversion?: EnumConversion;
 }
 
 export const kindWords = ({ kind }: ObjectName): string => KINDS[kind].label;
@@ -200,11 +204,9 @@ function creationStatements({ schema, owner }: ObjectTarget, creation: Creation)
     statement(restoringStatement(text), `restore privileges and settings of ${object.id}`);
   const comment = statement(commentOn(schema, object), `comment on ${kindWords(object)} ${object.id}`, COMMENT_LOCK);
   const verb = isNew && replaces === null ? 'create' : isChanged ? 'change' : 'recreate';
-  const create = statement(
-    creationSql(schema, creation),
-    `${verb} ${kindWords(object)} ${object.id}`,
-    creationLock(creation),
-  );
+  const summary = `${verb} ${kindWords(object)} ${object.id}`;
+  const created = statement(creationSql(schema, creation), summary, creationLock(creation));
+  const create = { ...created, ...creation.conversion };
   return [
     ...extensionStatements(creation, statement),
     ...createFor(owner, { schema, creation, create, statement }),

@@ -41,6 +41,7 @@ import {
   sameCollection,
   tableIdOf,
   hasTypeNamed,
+  memberKey,
 } from '../../schema/model/state.js';
 import { canReplace, parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { type Created, defaultPrivilegesOn, usersOfType } from '../../schema/sql-text/object-table.js';
@@ -48,6 +49,7 @@ import { type TypeParts, attributeChanges, labelChanges } from '../../schema/sql
 import { quotedName, quotedQualified } from '../../schema/sql-text/quoted-name.js';
 import type { Problem } from '../../kernel/problem.js';
 import type { ObjectFacts, ObjectUse } from './catalog-object.js';
+import { columnsOfEnum } from './enum-conversion.js';
 import { definitionOfNeed } from './needs.js';
 
 export interface ResolvedUse extends ObjectUse {
@@ -142,15 +144,22 @@ interface AlteringChange {
   events: readonly LogEvent[];
 }
 
+/** Enums whose columns are converted, with the index of the event about them. The keys are those before the batch. */
+export type ConvertedEnums = ReadonlyMap<string, number>;
+
+interface ConvertingChange extends AlteringChange {
+  enums: ConvertedEnums;
+}
+
 interface Alteration {
   index: number;
   isUsed: (use: ResolvedUse) => boolean;
 }
 
 /** Returns the changes to tables that PostgreSQL rejects while a view uses the column or the key. */
-export function alterations(change: AlteringChange): Alteration[] {
+export function alterations(change: ConvertingChange): Alteration[] {
   const former = formerNames();
-  return change.events.flatMap((event, index): Alteration[] => {
+  const ofTables = change.events.flatMap((event, index): Alteration[] => {
     const isAltered = changesSchema(event) && !isAdopted(event) ? alterationBy(event, former, change.before) : null;
     const table = former.collection(event.collection ?? '');
     former.add(event);
@@ -160,6 +169,18 @@ export function alterations(change: AlteringChange): Alteration[] {
     const isDropped = event.type === 'collection.deleted';
     return [{ index, isUsed: (use) => isTable(use) && (isDropped || use.isRowType !== true) && isAltered(use) }];
   });
+  return [...ofTables, ...[...change.enums].map(([key, index]) => conversionOf(change.before, key, index))];
+}
+
+/** A generated column is dropped and created again with the columns that it reads. */
+function conversionOf(before: State, key: string, index: number): Alteration {
+  const columns = columnsOfEnum(before, objectOf(before, key));
+  const keys = new Set(columns.map(({ collection, field }) => memberKey(collection, field)));
+  const tables = new Set(columns.map(({ collection }) => collection));
+  const isUsed = ({ collection = '', column }: ResolvedUse): boolean =>
+    column !== null &&
+    (keys.has(memberKey(collection, column)) || (tables.has(collection) && isGenerated(before, collection, column)));
+  return { index, isUsed };
 }
 
 const KEY = /^\/schema(?:\/is_primary_key|\/extras(?:\/primary_key.*)?)?$/;
@@ -194,12 +215,15 @@ export interface AlteredColumns {
 }
 
 /** Returns the columns that the batch changes. Accepted changes are those of tables that inherit one of the columns. */
-export function alteredColumns(events: readonly LogEvent[]): AlteredColumns {
-  const index = events.findIndex(
+export function alteredColumns({ before, events, enums }: ConvertingChange): AlteredColumns {
+  const changed = events.findIndex(
     (event) => event.type === 'field.updated' && !isAdopted(event) && !isMetaOnly(event.data.patch),
   );
-  const names = events.flatMap((event) => (event.type === 'field.updated' && index >= 0 ? (event.field ?? []) : []));
-  return { names: new Set(names), index };
+  const [converted = -1] = enums.values();
+  const index = changed >= 0 ? changed : converted;
+  const names = events.flatMap((event) => (event.type === 'field.updated' && changed >= 0 ? (event.field ?? []) : []));
+  const ofEnums = [...enums.keys()].flatMap((key) => columnsOfEnum(before, objectOf(before, key)));
+  return { names: new Set([...names, ...ofEnums.map(({ field }) => field)]), index };
 }
 
 /** Generated columns count too, because they are dropped and created again with the columns that they read. */
@@ -249,17 +273,18 @@ export function nameOfKey(key: string): ObjectName {
 export const isNeeded = (state: State, key: string): boolean => collectionsNeeding(state, nameOfKey(key)).length > 0;
 
 /**
- * PostgreSQL cannot drop a type while columns use it, so a type that must be created again, for example without a label,
- * must have no columns. The columns of a renamed type get its new name in the same change.
+ * PostgreSQL cannot drop a type while columns use it, so a type that must be created again must have no columns, unless it
+ * is an enum. The columns of a renamed type get its new name in the same change.
  */
 export function rejectUsedTypes(
-  { before, after }: Record<'before' | 'after', State>,
+  { before, after, enums }: Record<'before' | 'after', State> & Pick<ConvertingChange, 'enums'>,
   { created, defined, deleted, renamed, replaced }: ChangedObjects,
   affected: ReadonlyMap<string, number>,
 ): Problem[] {
   const reject = (key: string, state: State, reason: string): Problem[] => {
     const { kind, id } = nameOfKey(key);
-    const users = isType({ kind }) ? usersOfType(state, splitQualifiedId(id)) : [];
+    const all = isType({ kind }) ? usersOfType(state, splitQualifiedId(id)) : [];
+    const users = enums.has(key) ? all.filter(({ field }) => field === null) : all;
     const [first] = users;
     if (first === undefined) return [];
     const names = users.map(({ collection, field }) =>
@@ -293,7 +318,7 @@ export function rejectUsedTypes(
 
 const SHOWN_USERS = 10;
 
-/** PostgreSQL cannot remove or reorder labels, reorder attributes, or change a base type or a range. */
+/** PostgreSQL cannot reorder attributes, or change a base type or a range. */
 const CANNOT_CHANGE = 'cannot change in this way, because PostgreSQL must create it again, which is not possible';
 
 interface TypeSides {

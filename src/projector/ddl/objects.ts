@@ -53,6 +53,7 @@ import {
 import {
   type AlteredColumns,
   type ChangedObjects,
+  type ConvertedEnums,
   type ResolvedUse,
   type Uses,
   alterations,
@@ -68,6 +69,7 @@ import {
   usesBefore,
   rejectRenamedArguments,
 } from './object-uses.js';
+import { conversionOf, findConvertedEnums } from './enum-conversion.js';
 import type { Statement } from './step.js';
 
 export interface ObjectChange {
@@ -79,6 +81,8 @@ export interface ObjectChange {
   owner?: string | null | undefined;
   /** Absent if there is no database, or if it contains no object. */
   facts: ObjectFacts | undefined;
+  /** True for a part of a log. Later events of the same batch may follow in the next part. */
+  isReplay?: boolean;
 }
 
 export interface ObjectPlan {
@@ -96,20 +100,21 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   const { before, after, events } = change;
   if (before.objects.isEmpty() && after.objects.isEmpty()) return NOTHING;
   const changed = changesOf(change);
+  const enums = findConvertedEnums(before, after, changed.defined);
   const uses = usesBefore(change);
-  const affected = findAffectedObjects(change, changed, uses);
+  const affected = findAffectedObjects({ ...change, enums }, changed, uses);
   const gone = [
     ...rejectLostUses(change, changed, uses),
     ...rejectRenamedArguments(change, changed),
     ...rejectNeededRenames(change, changed),
   ];
   if (gone.length > 0) return { ...NOTHING, problems: gone };
-  const used = rejectUsedTypes(change, changed, affected);
+  const used = rejectUsedTypes({ before, after, enums }, changed, affected);
   if (used.length > 0) return { ...NOTHING, problems: used };
   for (const key of affected.keys()) moveEntry(changed.replaced, changed.defined, key);
   const kept = [...affected.keys()].filter((key) => !changed.defined.has(key) && !changed.deleted.has(key));
   const renamed = events.some(({ type }) => type.endsWith('.renamed'));
-  const again = renamed ? [...kept, ...findRestoredWithRename(change, changed)] : [];
+  const again = renamed ? [...kept, ...enums.keys(), ...findRestoredWithRename(change, changed)] : [];
   if (again.length > 0)
     return { ...NOTHING, problems: again.map((key) => createRenameFirstProblem(objectOf(before, key))) };
   const dropped = new Set([
@@ -117,11 +122,13 @@ export function planObjects(change: ObjectChange): ObjectPlan {
     ...changed.deleted.keys(),
     ...[...changed.defined.keys()].filter((key) => before.objects.has(key)),
   ]);
-  const causes = { affected, changed };
-  const altered = alteredColumns(events);
+  const causes = { affected, changed, enums };
+  const altered = alteredColumns({ before, events, enums });
   // Someone renamed the table by hand, or moved it. The next comparison reports statistics objects that did not follow.
   const isAccepted = events.some((event) => event.type === 'collection.renamed' && isAdopted(event));
-  const dropping = dropOrder(dropped, uses, change.schema).filter((key) => !isDroppedWithOther(change, key, dropped));
+  const dropping = dropOrder(dropped, uses, change.schema).filter(
+    (key) => !enums.has(key) && !isDroppedWithOther(change, key, dropped),
+  );
   const drop = (key: string): Statement[] => {
     const object = objectOf(before, key);
     const isKept = collectionsNeeding(after, object).length > 0;
@@ -293,7 +300,7 @@ const isReplacedBy = (old: ObjectNode | undefined, now: ObjectNode | undefined):
 
 /** Returns objects that must be dropped, with the index of the event that requires it. */
 function findAffectedObjects(
-  change: ObjectChange,
+  change: ObjectChange & { enums: ConvertedEnums },
   { defined, deleted }: ChangedObjects,
   uses: Uses,
 ): Map<string, number> {
@@ -430,6 +437,7 @@ const keyOfUse = ({ catalog, schema, name }: ObjectUse, byUse: ReadonlyMap<strin
 interface Causes {
   affected: ReadonlyMap<string, number>;
   changed: ChangedObjects;
+  enums: ConvertedEnums;
 }
 
 function sourceOf({ affected, changed }: Causes, key: string): number {
@@ -452,7 +460,8 @@ function newCreation({ before, after }: ObjectChange, key: string, index: number
   return { ...NEW, object, index, replaces, ...tablesOf(before, replaces) };
 }
 
-function creationOrder(change: ObjectChange, { affected, changed }: Causes, dropped: ReadonlySet<string>): Creation[] {
+function creationOrder(change: ObjectChange, causes: Causes, dropped: ReadonlySet<string>): Creation[] {
+  const { affected, changed, enums } = causes;
   const { before, after, facts, schema } = change;
   const nameNow = (key: string): string => {
     const { kind, id } = nameOfKey(key);
@@ -476,6 +485,7 @@ function creationOrder(change: ObjectChange, { affected, changed }: Causes, drop
       replaces,
       index,
       ...tablesOf(before, replaces),
+      ...conversionOf(change, enums, old),
     });
   }
   const byUse = new Map([...created].map(([key, { object }]) => [useKey(object, schema), key]));

@@ -168,6 +168,7 @@ function planTypes({ before, after, events, schema, owner, statements }: Replaye
     schema,
     owner,
     facts: undefined,
+    isReplay: true,
   });
   return { statements: [...first, ...statements, ...last], problems };
 }

@@ -32,7 +32,6 @@ import { defaultExpression } from './column.js';
 import { attachPartitionWithRows } from './extras.js';
 import { createNeeds } from './needs.js';
 import { planCollectionRenamed } from './rename.js';
-import { noteUnmatched } from './unmatched-values.js';
 import type { TableSchema } from '../../schema/model/model.js';
 import { MENTIONS_NEXTVAL } from '../../schema/model/extras.js';
 
@@ -137,7 +136,7 @@ export function returnValues({ table, key, column, copy }: KeptColumnCopy, posit
     IF counted <> (SELECT count(*) FROM ${copy} k JOIN ${table} t ON ${kept}) THEN
       RAISE EXCEPTION 'only % of the values in the trash were restored', counted;
     END IF;
-    ${noteUnmatched(position, sql`(SELECT count(*) FROM ${copy} k WHERE ${value} IS DISTINCT FROM NULL) - counted`)}`;
+    PERFORM pg_catalog.set_config(${settingOf(position)}, ((SELECT count(*) FROM ${copy} k WHERE ${value} IS DISTINCT FROM NULL) - counted)::text, true);`;
   return asOwner(table, update, { silently: true });
 }
 
@@ -482,3 +481,20 @@ export function planPurges(events: readonly LogEvent[]): Statement[] {
     ];
   });
 }
+
+/* Counts restored values whose rows no longer exist. Their copy is dropped with the restore. */
+
+export interface UnmatchedValues {
+  collection: string;
+  field: string;
+  /** Position of the deletion. */
+  position: number;
+  count: number;
+}
+
+/** A setting passes the number out of the PL/pgSQL block, until the end of the transaction. */
+const settingOf = (position: number): Sql => literal(`dps.unmatched_${position}`);
+
+/** Returns the number after the restore, in the same transaction. */
+export const selectUnmatched = (position: number): Sql =>
+  sql`SELECT NULLIF(pg_catalog.current_setting(${settingOf(position)}, true), '')::float8 AS unmatched`;

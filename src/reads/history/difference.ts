@@ -15,7 +15,7 @@ import {
 import { planBatch } from '../../projector/ddl/plan.js';
 import { type Sql, integer, qualified, sql, trash, trashOf, tableOfNode } from '../../projector/ddl/sql.js';
 import { COPY, countValues } from '../../projector/ddl/trash.js';
-import type { UnmatchedValues } from '../../projector/ddl/unmatched-values.js';
+import type { UnmatchedValues } from '../../projector/ddl/trash.js';
 import { judgeFindings } from '../../projector/findings.js';
 import { warnAboutDescendants } from '../../projector/inheritance/descendants.js';
 import { type SchemaDiff, diffStates } from '../../schema/diff/diff.js';

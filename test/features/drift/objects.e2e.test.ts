@@ -455,7 +455,7 @@ describe('drift of a type that a column uses', () => {
     await api.sql("INSERT INTO authors (feels) VALUES ('by hand')");
   });
 
-  it('cannot remove a label that someone added, and accepts it', async () => {
+  it('cannot remove a label that someone added and that a row contains, and accepts it', async () => {
     expect((await drift()).objects.map(({ object, kind }) => [object, kind])).to.deep.equal([
       [{ kind: 'type', id: 'mood' }, 'different'],
     ]);

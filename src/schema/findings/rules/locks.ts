@@ -23,6 +23,7 @@ import {
   suggestOnline,
 } from './common.js';
 import { observeRewrittenByOptions } from './table-options.js';
+import { observeConvertedEnum } from './types.js';
 import { backfillOfEvent } from '../../model/backfill.js';
 import { parseConstraint } from '../../sql-text/definitions.js';
 import { NOT_KNOWN, sizeText } from '../levels.js';
@@ -173,7 +174,7 @@ export const rewritesTable: Rule = {
   code: 'REWRITES_TABLE',
   level: 'warn',
   title: 'Table rewrite',
-  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes require this. New columns with a different value in each row require it too, and so does `SET LOGGED` or `SET UNLOGGED`.',
+  what: 'PostgreSQL rewrites every row and all indexes of the table. Most type changes require this, and so does an enum that loses labels or gets them in another order. New columns with a different value in each row require it too, and so does `SET LOGGED` or `SET UNLOGGED`.',
   why: 'The table is locked for reads and writes until it is rewritten. The rewrite needs as much free disk space as the table uses.',
   safer:
     'Add a field of the new type, write both, copy the values in batches, and delete the old field when nothing reads it.',
@@ -192,7 +193,7 @@ export const rewritesTable: Rule = {
     statement.rewrites_table
       ? observeLasting(statement, planned, 'PostgreSQL rewrites the whole table and locks it for reads and writes')
       : undefined,
-  objectEvent: observeRewrittenByOptions,
+  objectEvent: (planned) => observeRewrittenByOptions(planned) ?? observeConvertedEnum(planned),
 };
 
 export const primaryKeyOverRows: Rule = {

@@ -1,6 +1,7 @@
 import {
   type Observation,
   type PlannedEvent,
+  type PlannedObjectEvent,
   type Rule,
   type Level,
   type TableStatistics,
@@ -11,8 +12,11 @@ import { findAdded, changesMember, labelOf, hasCounter, locatedUse } from './com
 import { type ColumnField, getObject, hasColumn } from '../../model/state.js';
 import { isSerial } from '../../model/extras.js';
 import { type SchemaObject, isType, objectLabel } from '../../model/objects.js';
+import { splitQualifiedId } from '../../model/object-ids.js';
 import { collectionsNeeding } from '../../model/order.js';
 import { parseDefinition } from '../../sql-text/object-definition.js';
+import { usersOfType } from '../../sql-text/object-table.js';
+import { levelBySize, sizeText } from '../levels.js';
 import { type LabelChanges, labelChanges } from '../../sql-text/types-and-sequences.js';
 
 export const charType: Rule = {
@@ -179,7 +183,7 @@ export const createsType: Rule = {
   level: 'note',
   title: 'Custom type',
   what: 'A table uses an enum, or a domain with a constraint. The change can also create one as an object.',
-  why: 'Enum labels can be added but never removed. Adding a constraint to a domain later locks and reads every table that uses it.',
+  why: 'Removing or reordering labels of an enum later rewrites every table that uses it. Adding a constraint to a domain later locks and reads every table that uses it.',
   safer: 'Use a text field with a check constraint, or a relation to a table of values.',
   aliases: { squawk: ['ban-create-domain-with-constraint', 'ban-alter-domain-with-add-constraint'] },
   event: (planned) =>
@@ -212,6 +216,30 @@ function labelChangesOf(old: SchemaObject, now: SchemaObject): LabelChanges | nu
   if (typeof from === 'string' || typeof to === 'string') return null;
   if (from.type?.form !== 'enum' || to.type?.form !== 'enum') return null;
   return labelChanges(from.type.labels, to.type.labels);
+}
+
+/** Observes the tables whose columns PostgreSQL converts, because ALTER TYPE cannot remove or reorder labels. */
+export function observeConvertedEnum({ event, batch, old, found }: PlannedObjectEvent): Observation[] {
+  const now = getObject(batch.after, event.subject);
+  if (found || old === undefined || now === undefined || labelChangesOf(old, now) !== null) return [];
+  if ([old, now].some((each) => !isEnum(each))) return [];
+  const tables = new Set(usersOfType(batch.before, splitQualifiedId(old.id)).map(({ collection }) => collection));
+  return [...tables].map((collection) => {
+    const statistics = batch.statistics(collection);
+    const size = statistics === undefined ? '' : ` (${sizeText(statistics)})`;
+    return {
+      message: `change the labels of ${objectLabel(now)}: PostgreSQL rewrites the table ${JSON.stringify(collection)} and locks it for reads and writes${size}`,
+      level: levelBySize(statistics),
+      statistics: statistics ?? null,
+      collection,
+      object: { kind: now.kind, name: now.id },
+    };
+  });
+}
+
+function isEnum(object: SchemaObject): boolean {
+  const parsed = parseDefinition(object.definition);
+  return typeof parsed !== 'string' && parsed.type?.form === 'enum';
 }
 
 /** Returns a new label that occurs in the text, as a string of SQL or as a default value. */
@@ -252,7 +280,7 @@ export const renamesEnumLabel: Rule = {
   code: 'RENAMES_ENUM_LABEL',
   level: 'warn',
   title: 'Enum label is renamed',
-  what: 'A label of a type has another name at the same position. PostgreSQL cannot remove a label, so the service renames it.',
+  what: 'A label of a type has another name at the same position, so the service renames it.',
   why: 'Rows with the former label have the new one. Programs and functions that contain the former label fail.',
   safer: 'If you do not want to rename a label, add the new label and keep the former one.',
   example: {
