@@ -59,42 +59,70 @@ describe('the values of enums that are objects in the admin app', () => {
   const labels = async (type: string) =>
     (await app.api.sql<{ all: string }>(`SELECT enum_range(NULL::${type})::text AS all`))[0]?.all;
 
+  const apply = async (page: Page) => {
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+  };
+
   it('are renamed or extended if columns use the type, from the form of such a column', async () => {
     const page = await app.visit({ path: '/collections/people?edit=field&of=feels' });
     await dialogOf(page, 'people.feels').getByText("sad, it's ok").waitFor();
     await dialogOf(page, 'people.feels').getByRole('link', { name: 'Edit the values of mood' }).click();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    const form = page.getByRole('form', { name: 'Edit mood' });
+    const form = page.getByRole('region', { name: 'Edit mood' });
     await form.getByText('Columns use this type.').waitFor();
     await expectCount(form.getByRole('button', { name: 'Remove value sad' }), 0);
     await form.getByLabel('Value 1', { exact: true }).fill('blue');
     await expectCount(form.getByRole('button', { name: 'Add value' }), 0);
     await expectAccessible(page);
-    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByRole('button', { name: 'Save to draft' }).click();
     await form.waitFor({ state: 'detached' });
+    // A second edit of the draft renames values, too.
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await expectCount(form.getByRole('button', { name: 'Add value' }), 0);
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await apply(page);
     expect(await labels('mood')).to.equal(`{blue,"it's ok"}`);
+    await page.goto('/app/objects?kind=type&id=mood');
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await form.getByRole('button', { name: 'Add value' }).click();
     await form.getByLabel('Value 3', { exact: true }).fill('blue');
     await form.getByRole('button', { name: 'Move value blue up' }).last().click();
     await form.getByLabel('Value 2', { exact: true }).fill('so so');
-    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByRole('button', { name: 'Save to draft' }).click();
     await form.waitFor({ state: 'detached' });
+    await apply(page);
     expect(await labels('mood')).to.equal(`{blue,"so so","it's ok"}`);
   });
 
   it('change in any way if no column uses the type', async () => {
     const page = await app.visit({ path: '/objects?kind=type&id=size' });
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    const form = page.getByRole('form', { name: 'Edit size' });
+    const form = page.getByRole('region', { name: 'Edit size' });
     await form.getByText('No column uses this type.').waitFor();
     await form.getByRole('button', { name: 'Remove value m' }).click();
     await form.getByRole('button', { name: 'Move value s down' }).click();
-    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByRole('button', { name: 'Save to draft' }).click();
     await form.waitFor({ state: 'detached' });
+    await apply(page);
     expect(await labels('size')).to.equal('{l,s}');
+    await page.goto('/app/objects?kind=type&id=size');
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await form.getByLabel('Edit as SQL').click();
     expect(await form.getByLabel('Definition').inputValue()).to.equal("CREATE TYPE size AS ENUM ('l', 's')");
+  });
+
+  it('become the values of an existing text column', async () => {
+    const note = { field: 'note', type: 'string', interface: 'input', schema: {} };
+    await app.api.ok('POST', '/fields/people', note);
+    const page = await app.visit({ path: '/collections/people?edit=field&of=note' });
+    const form = dialogOf(page, 'people.note');
+    await form.getByLabel('Type', { exact: true }).selectOption({ label: 'size' });
+    await form.getByRole('button', { name: 'Save to draft', exact: true }).click();
+    await form.waitFor({ state: 'detached' });
+    await apply(page);
+    const { data } = await app.api.ok<{ data: { schema: { data_type: string } } }>('GET', '/fields/people/note');
+    expect(data.schema.data_type).to.equal('size');
   });
 });

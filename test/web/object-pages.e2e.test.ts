@@ -16,6 +16,9 @@ describe('the objects page of the admin app', () => {
     await app.api.ok('POST', '/objects', { kind: 'trigger', definition: audit, enabled: 'disabled' });
   });
 
+  const viewIds = async (): Promise<string[]> =>
+    (await app.api.ok<{ data: { id: string }[] }>('GET', '/objects?kind=view')).data.map(({ id }) => id);
+
   it('lists the objects by kind, and shows the definition and the comment', async () => {
     const page = await app.visit({ as: await app.user('reader') });
     await page.getByRole('link', { name: 'Objects' }).click();
@@ -70,56 +73,141 @@ describe('the objects page of the admin app', () => {
     await app.api.ok('DELETE', '/objects/view/title_lengths');
   });
 
-  it('creates, edits and deletes an object with a reason, and shows errors at the definition', async () => {
+  it('keeps new, changed, renamed and deleted objects in the draft, and applies them with a new collection', async () => {
     app.mayComplain(/status of 40[09]/);
     const page = await app.visit();
     await page.getByRole('button', { name: 'New collection or folder' }).click();
     await page.getByRole('menuitem', { name: 'New view …' }).click();
-    const form = page.getByRole('form', { name: 'New object' });
-    await form.getByText('The service applies this at once.').waitFor();
+    const form = page.getByRole('region', { name: 'New object' });
+    const draft = page.getByRole('region', { name: 'Draft' });
     await form.getByLabel('Definition').fill('SELECT 1');
-    await form.getByRole('button', { name: 'Create object' }).click();
+    await form.getByRole('button', { name: 'Save to draft' }).click();
     await form.locator('[aria-invalid=true]').waitFor();
+    await form.getByLabel('Definition').fill('CREATE VIEW short AS SELECT headline FROM articles');
+    await form.getByRole('button', { name: 'Save to draft' }).click();
+    await form.getByText('column "headline" does not exist').waitFor();
     await expectAccessible(page);
     await form.getByLabel('Definition').fill('CREATE VIEW short AS SELECT title FROM titles');
-    await form.getByLabel('Reason').fill('For the start page');
-    await form.getByRole('button', { name: 'Create object' }).click();
-    const shown = page.getByRole('region', { name: 'short' });
-    await shown.getByText('SELECT title FROM titles').waitFor();
-    const { data } = await app.api.ok<{ data: { reason: string }[] }>('GET', '/history/events?order=desc&limit=1');
-    expect(data[0]?.reason).to.equal('For the start page');
+    await form.getByRole('button', { name: 'Save to draft' }).click();
+    const short = page.getByRole('region', { name: 'short' });
+    await short.getByText('SELECT title FROM titles').waitFor();
+    await short.getByText('new', { exact: true }).waitFor();
+    await draft.getByText('1 change in 1 view').waitFor();
+    expect(await viewIds()).to.deep.equal(['titles']);
 
-    await shown.getByRole('button', { name: 'Edit' }).click();
-    const edit = page.getByRole('form', { name: 'Edit short' });
-    await edit.getByLabel('Comment').fill('The start page');
-    await edit.getByRole('button', { name: 'Save' }).click();
-    await shown.getByText('The start page').first().waitFor();
-
-    await shown.getByRole('button', { name: 'Rename' }).click();
-    const renaming = page.getByRole('form', { name: 'Rename short' });
+    // A reload keeps the draft, and a new object can be renamed.
+    await page.reload();
+    await short.getByRole('button', { name: 'Rename' }).click();
+    const renaming = page.getByRole('region', { name: 'Rename short' });
     await renaming.getByLabel('New name').fill('titles');
-    await renaming.getByRole('button', { name: 'Rename' }).click();
+    await renaming.getByRole('button', { name: 'Save to draft' }).click();
     await renaming.locator('[aria-invalid=true]').waitFor();
     await expectAccessible(page);
     await renaming.getByLabel('New name').fill('brief');
-    await renaming.getByRole('button', { name: 'Rename' }).click();
+    await renaming.getByRole('button', { name: 'Save to draft' }).click();
     const brief = page.getByRole('region', { name: 'brief' });
-    await brief.getByText('SELECT title FROM titles').waitFor();
+    await brief.getByText('VIEW brief AS SELECT title FROM titles').waitFor();
 
-    // Another view uses titles.
+    // Another view uses titles. PostgreSQL rewrites it.
     await page.getByRole('link', { name: 'titles' }).click();
-    const titles = page.getByRole('region', { name: 'titles' });
+    const titles = page.getByRole('region', { name: 'titles', exact: true });
     await titles.getByRole('button', { name: 'Delete' }).click();
-    await titles.getByRole('button', { name: 'Yes, delete titles' }).click();
-    await titles.getByRole('alert').waitFor();
-    await titles.getByRole('link', { name: 'public.brief' }).click();
-    await brief.getByRole('button', { name: 'Delete' }).click();
-    await brief.getByRole('button', { name: 'Yes, delete brief' }).click();
-    await page.getByText('Choose an object to see its definition.').waitFor();
-    await expectCount(page.getByRole('link', { name: 'brief' }), 0);
+    const deletion = page.getByRole('dialog', { name: 'Delete view titles' });
+    await deletion.getByRole('button', { name: 'Save deletion to draft' }).click();
+    await deletion.getByRole('alert').waitFor();
+    await deletion.getByRole('button', { name: 'Cancel' }).click();
+
+    await titles.getByRole('button', { name: 'Edit' }).click();
+    const edit = page.getByRole('region', { name: 'Edit titles' });
+    await edit.getByLabel('Comment').fill('The start page');
+    await edit.getByRole('button', { name: 'Save to draft' }).click();
+    await titles.getByText('The start page').waitFor();
+    await titles.getByText('changed', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'audit on articles' }).click();
+    await page.getByRole('region', { name: 'audit on articles' }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Save deletion to draft' }).click();
+    await page.getByRole('button', { name: 'Undo deletion' }).waitFor();
+    await draft.getByText('3 changes in 3 objects').waitFor();
+    await expectAccessibleInEachLook(page);
+    await page.getByRole('button', { name: 'Undo deletion' }).click();
+    await draft.getByText('2 changes in 2 views').waitFor();
+    await draft.getByRole('button', { name: 'Undo' }).click();
+    await draft.getByText('3 changes in 3 objects').waitFor();
+
+    // A view on a collection that only the draft contains.
+    await page.goto('/app/new');
+    await page.getByLabel('Name', { exact: true }).fill('topics');
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    await page.getByRole('heading', { name: 'topics', exact: true }).waitFor();
+    await page.goto('/app/objects?new=true');
+    await form.getByLabel('Definition').fill('CREATE VIEW topic_ids AS SELECT id FROM topics');
+    await form.getByRole('button', { name: 'Save to draft' }).click();
+    await page.getByRole('region', { name: 'topic_ids' }).waitFor();
+    await draft.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('article', { name: 'view topic_ids' }).waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect(await viewIds()).to.deep.equal(['brief', 'titles', 'topic_ids']);
+    expect((await app.client('/objects/trigger/audit%20on%20articles')).status).to.equal(404);
+    await expectCount(draft, 0);
+
     await page.goto('/app/collections/articles?tab=table');
     await page.getByRole('link', { name: 'public.titles' }).waitFor();
-    await page.getByRole('link', { name: 'audit', exact: true }).click();
-    await page.getByRole('region', { name: 'audit on articles' }).waitFor();
+    await page.goto('/app/collections/articles?edit=delete');
+    await page.getByRole('dialog').getByRole('link', { name: 'view titles' }).waitFor();
+    await expectAccessible(page);
+  });
+
+  it('renames and changes an object in one change, which keeps what depends on it', async () => {
+    app.mayComplain(/status of 409/);
+    await app.api.ok('POST', '/objects', {
+      kind: 'view',
+      definition: 'CREATE VIEW names AS SELECT title FROM articles',
+    });
+    await app.api.ok('POST', '/objects', { kind: 'privileges', definition: 'GRANT SELECT ON names TO public' });
+    const page = await app.visit({ path: '/objects?kind=view&id=names' });
+    const names = page.getByRole('region', { name: 'names', exact: true });
+    await names.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('headlines');
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    const headlines = page.getByRole('region', { name: 'headlines', exact: true });
+    await headlines.getByText('renamed', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'public on headlines' }).waitFor();
+    await headlines.getByRole('button', { name: 'Edit' }).click();
+    const definition = page.getByLabel('Definition', { exact: true });
+    expect(await definition.inputValue()).to.match(/^CREATE VIEW headlines AS/);
+    // PostgreSQL cannot keep the privileges of a view that is created again.
+    await definition.fill('CREATE VIEW headlines AS SELECT title FROM articles WHERE title IS NOT NULL');
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    await page.getByText('Apply the renames first').waitFor();
+    await definition.fill('CREATE VIEW headlines AS SELECT title FROM articles');
+    await page.getByLabel('Comment').fill('For the start page');
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    await headlines.getByText('For the start page').waitFor();
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    await page.getByText('Rename names to headlines').waitFor();
+    await page.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByRole('heading', { name: 'Applied' }).waitFor();
+    expect(await viewIds()).to.include('headlines');
+    expect((await app.client('/objects/privileges/public%20on%20headlines')).status).to.equal(200);
+  });
+
+  it('shows three values if somebody else changes the same view, and an author proposes the change', async () => {
+    app.mayComplain(/status of 409/);
+    await app.api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW codes AS SELECT id FROM articles' });
+    const page = await app.visit({ as: await app.user('author'), path: '/objects?kind=view&id=codes' });
+    await page.getByRole('region', { name: 'codes' }).getByRole('button', { name: 'Edit' }).click();
+    const mine = 'CREATE VIEW codes AS SELECT id FROM articles WHERE id > 10';
+    await page.getByLabel('Definition', { exact: true }).fill(mine);
+    await page.getByRole('button', { name: 'Save to draft' }).click();
+    await page.getByRole('region', { name: 'codes' }).getByText('id > 10').waitFor();
+    await app.api.ok('PATCH', '/objects/view/codes', { definition: mine.replace('10', '20') });
+    await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('radio', { name: /^Mine: .*> 10/ }).click();
+    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByLabel('Title', { exact: true }).fill('Fewer ids');
+    await page.getByRole('button', { name: 'Open a change request' }).click();
+    await page.getByRole('heading', { name: 'Fewer ids' }).waitFor();
+    await page.getByRole('article', { name: 'view codes' }).waitFor();
   });
 });

@@ -22,7 +22,7 @@ import {
   unknownMembers,
 } from '../../kernel/problem.js';
 import { snapshotHash } from '../snapshot/snapshot.js';
-import { type State, type ObjectNode, getObject, hasTableNamed } from '../model/state.js';
+import { type Identity, type State, type ObjectNode, getObject, hasTableNamed } from '../model/state.js';
 import { tableOf } from '../sql-text/object-table.js';
 import type { TrashNode } from '../transition/restoring-transition.js';
 import type { Resumable } from '../../kernel/resumable.js';
@@ -38,6 +38,7 @@ import {
 import type { RequestedBackfill } from './backfills.js';
 import { type Operation, decideDraft } from './operation.js';
 import {
+  type Definition,
   type ObjectName,
   type SchemaObject,
   isOnTable,
@@ -50,7 +51,7 @@ import { objectNameParts, renamedId } from '../model/object-ids.js';
 import { readBackfill } from '../normal-form/field.js';
 import { readNewObject } from '../normal-form/object.js';
 import { identifierFault } from '../normal-form/names.js';
-import { isObject } from '../../kernel/json.js';
+import { isObject, jsonEqual } from '../../kernel/json.js';
 import { isSystemCollection } from '../model/system-collections.js';
 
 export interface ApplyDiff {
@@ -104,7 +105,7 @@ export function* applyToDraft(state: State, diff: SchemaDiff, findings: EntryFin
   const named = yield* applyRenames(state, diff, findings);
   const draft = new Draft(named.state, named.touched);
   yield* applyItems({ draft, findings }, named.items);
-  applyObjects({ draft, findings }, diff.objects ?? [], named.state);
+  applyObjects({ draft, findings }, diff.objects ?? [], { base: named.state, state });
   return draft;
 }
 
@@ -128,14 +129,19 @@ function rejectStaleDiff(stale: boolean, current: string, { conflicts, problems 
  * Applies removals first, because they release names. Then it applies renames, which may exchange names, and then all
  * other items.
  */
-function applyObjects(context: ApplyContext, items: readonly ObjectDiff[], base: State): void {
+function applyObjects(
+  context: ApplyContext,
+  items: readonly ObjectDiff[],
+  { base, state }: Record<'base' | 'state', State>,
+): void {
   const { draft, findings } = context;
+  const former: FormerDefinitions = items.length === 0 ? new Map() : definitionsByIdentity(state);
   const all = [...items.entries()];
   const others = all.filter(([, { diff }]) => !isRemoval(diff));
   const removing = { base, draft, withTables: draft.toState() };
   for (const [index, item] of all)
     if (isRemoval(item.diff) && !isRemovedWithOther(removing, item))
-      applyEntries(findings, targetOf(draft, item, index));
+      applyEntries(findings, targetOf(draft, item, { index, former }));
   // Triggers on views follow the renames of these views.
   applyObjectRenames(
     context,
@@ -147,8 +153,33 @@ function applyObjects(context: ApplyContext, items: readonly ObjectDiff[], base:
   );
   for (const [index, item] of others) {
     if (item.diff.every((entry) => isRenameEntry(entry, 'id'))) continue;
-    applyEntries(findings, targetOf(draft, item, index));
+    applyEntries(findings, targetOf(draft, item, { index, former }));
   }
+}
+
+type FormerDefinitions = ReadonlyMap<Identity, Definition>;
+
+const definitionsByIdentity = ({ objects }: State): FormerDefinitions =>
+  new Map([...objects.values()].map(({ identity, object }) => [identity, object.definition]));
+
+/**
+ * Returns the entries with the current definition as `lhs`, if it was the definition before the renames of the same diff.
+ * Clients cannot know how the service writes the new names into a definition.
+ */
+function withRenamedDefinition(
+  { diff }: ObjectDiff,
+  node: ObjectNode | undefined,
+  former: FormerDefinitions,
+): Entry<SchemaObject>[] {
+  const old = node && former.get(node.identity);
+  if (node === undefined || old === undefined || jsonEqual(old, node.object.definition)) return diff;
+  const { definition } = node.object;
+  return diff.map((entry) => {
+    if (entry.kind === 'E' && jsonEqual(entry.path, ['definition']) && jsonEqual(entry.lhs, old))
+      return { ...entry, lhs: definition };
+    if (entry.kind !== 'D' || 'path' in entry || !isObject(entry.lhs)) return entry;
+    return jsonEqual(entry.lhs.definition, old) ? { ...entry, lhs: { ...entry.lhs, definition } } : entry;
+  });
 }
 
 function applyObjectRenames(context: ApplyContext, items: readonly [number, ObjectDiff][]): void {
@@ -224,12 +255,18 @@ function extractRenamed({ draft, findings }: ApplyContext, { kind, id, diff }: O
   return [];
 }
 
-function targetOf(draft: Draft, { kind, id, diff }: ObjectDiff, index: number): Target<SchemaObject> {
+function targetOf(
+  draft: Draft,
+  item: ObjectDiff,
+  { index, former }: { index: number; former: FormerDefinitions },
+): Target<SchemaObject> {
+  const { kind, id } = item;
+  const node = draft.objectNode({ kind, id });
   return {
     at: ['diff', 'objects', index],
-    diff,
+    diff: withRenamedDefinition(item, node, former),
     renamedBy: 'id',
-    current: draft.object({ kind, id }),
+    current: node?.object,
     read: readNewObject,
     isMeant: (read) => read.kind === kind && read.id === id,
     put: (value) => draft.putObject(value),

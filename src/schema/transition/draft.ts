@@ -125,7 +125,12 @@ export class Draft {
 
   /** Returns an object other than a table. */
   object(name: ObjectName): SchemaObject | undefined {
-    return this.#objects.get(objectKey(name))?.object;
+    return this.objectNode(name)?.object;
+  }
+
+  /** Returns an object other than a table with its identity. */
+  objectNode(name: ObjectName): ObjectNode | undefined {
+    return this.#objects.get(objectKey(name));
   }
 
   /** Puts an object into the draft. If an object of that name exists, its identity stays. */

@@ -1,9 +1,10 @@
 import { invertMap } from '../../kernel/lists-and-maps.js';
 import { type Json, jsonEqual, isObject } from '../../kernel/json.js';
-import type { CollectionDiff, FieldDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
+import type { CollectionDiff, FieldDiff, ObjectDiff, RelationDiff, SchemaDiff } from '../../schema/diff/diff.js';
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
 import type { Backfill } from '../../schema/model/backfill.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import type { SchemaObject } from '../../schema/model/objects.js';
 import { discard, createRenamer } from './edits.js';
 import {
   type Documents,
@@ -14,6 +15,7 @@ import {
   formerName,
   keyOf,
   memberKey,
+  namesIn,
   renamedKeys,
 } from './model.js';
 
@@ -25,14 +27,15 @@ export interface Head {
   collections: readonly Collection[];
   fields: readonly Field[];
   relations: readonly NewRelation[];
+  /** All objects of the schema. */
+  objects: readonly SchemaObject[];
 }
 
 /** A conflict with a concurrent change to something that the draft changes. */
 interface Conflict extends Difference {
   part: Part;
-  /** The name of the collection in the draft. */
-  collection: string;
-  field: string | null;
+  /** The key of the document in the draft. */
+  key: string;
 }
 
 interface DraftDiff {
@@ -48,22 +51,21 @@ interface DraftDiff {
  */
 export function draftDiff(draft: Draft, head: Head): DraftDiff {
   const now = byDraftNames(draft, head);
-  const diff: SchemaDiff = { collections: [], fields: [], relations: [] };
+  const diff: Required<SchemaDiff> = { collections: [], fields: [], relations: [], objects: [] };
   const conflicts: Conflict[] = [];
   for (const part of PARTS) {
     const keys = new Set([...draft[part].keys(), ...renamedKeys(draft, part)]);
     for (const key of [...keys].sort()) {
-      const [collection = '', field = null] = key.split('\0');
       const edit = draft[part].get(key) as Edit<object> | undefined;
       const theirs = (now[part].get(key) ?? null) as object | null;
-      const changed = entriesOf({ draft, part, key }, theirs, (each) =>
-        conflicts.push({ part, collection, field, ...each }),
-      );
+      const changed = entriesOf({ draft, part, key }, theirs, (each) => conflicts.push({ part, key, ...each }));
       const named = itemOf(part, key, (edit?.after ?? theirs) as NewRelation | null);
       diff[part].push(...(itemsWith(named, changed, edit?.backfill) as never[]));
     }
   }
-  return { hash: head.hash, diff, conflicts };
+  const { objects, ...others } = diff;
+  // A service that manages only tables rejects this member.
+  return { hash: head.hash, diff: objects.length === 0 ? others : diff, conflicts };
 }
 
 /** Returns the items of an object. Rows are filled by the last one, which is the one that the draft leads to. */
@@ -128,6 +130,7 @@ export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
   const rename = createRenamer({
     collections: invertMap(draft.names.collections),
     fields: new Map([...draft.names.fields].map(([name, former]) => [name, invertMap(former)])),
+    objects: formerObjects(draft),
   });
   const keyed = <P extends Part>(part: P) =>
     new Map(
@@ -136,29 +139,45 @@ export function byDraftNames(draft: Draft, head: Pick<Head, Part>): HeadByKey {
         return [keyOf[part](changed), changed];
       }),
     );
-  return { collections: keyed('collections'), fields: keyed('fields'), relations: keyed('relations') };
+  return {
+    collections: keyed('collections'),
+    fields: keyed('fields'),
+    relations: keyed('relations'),
+    objects: keyed('objects'),
+  };
 }
 
 function renameEntry(part: Part, key: string, lhs: string): Entry<never> {
-  const [collection = '', field = ''] = key.split('\0');
+  const { collection, field } = namesIn(part, key);
+  if (part === 'objects') return { kind: 'E', path: ['id'], lhs, rhs: collection };
   return part === 'collections'
     ? { kind: 'E', path: ['collection'], lhs, rhs: collection }
-    : { kind: 'E', path: ['field'], lhs, rhs: field };
+    : { kind: 'E', path: ['field'], lhs, rhs: field ?? '' };
 }
 
-type Item = Omit<CollectionDiff, 'diff'> | Omit<FieldDiff, 'diff'> | Omit<RelationDiff, 'diff'>;
+/** Returns the ids in the draft by the keys of the objects at the head. */
+const formerObjects = ({ names }: Draft): ReadonlyMap<string, string> =>
+  new Map(
+    [...names.objects].map(([key, former]) => {
+      const { collection: id, kind } = namesIn('objects', key);
+      return [memberKey(former, kind ?? ''), id];
+    }),
+  );
+
+type Item =
+  Omit<CollectionDiff, 'diff'> | Omit<FieldDiff, 'diff'> | Omit<RelationDiff, 'diff'> | Omit<ObjectDiff, 'diff'>;
 
 function itemOf(part: Part, key: string, relation: NewRelation | null): Item {
-  const [collection = '', field = ''] = key.split('\0');
-  if (part === 'collections') return { collection };
+  const { collection, field, kind } = namesIn(part, key);
+  if (kind !== null) return { kind, id: collection };
+  if (field === null) return { collection };
   if (part === 'fields') return { collection, field };
   return { collection, field, related_collection: relation?.one_collection ?? null };
 }
 
 /** Returns the draft without a conflict. Returns the same draft if it no longer contains the conflict. */
 export function resolveConflict(draft: Draft, head: Head, conflict: Conflict, choice: 'mine' | 'theirs'): Draft {
-  const { part, collection, field, path } = conflict;
-  const key = field === null ? collection : memberKey(collection, field);
+  const { part, key, path } = conflict;
   const edit = draft[part].get(key) as Edit<object> | undefined;
   if (edit === undefined) return draft;
   if (path.length === 0) {

@@ -24,7 +24,7 @@ export function MarkBadge({ mark }: { mark: Mark | undefined }) {
   if (mark === undefined) return null;
   const { color, label } = LOOKS[mark];
   return (
-    <Badge size="sm" variant="light" color={color} tt="none" title={messages.inDraft}>
+    <Badge size="sm" variant="light" color={color} c="var(--mantine-color-text)" tt="none" title={messages.inDraft}>
       {label}
     </Badge>
   );

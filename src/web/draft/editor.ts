@@ -1,6 +1,7 @@
 /** Edits the draft. Deletions have the same consequences as in the service. */
 import type { TableExtras } from '../../schema/model/extras.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import type { ObjectName, SchemaObject } from '../../schema/model/objects.js';
 import { type MarkedDocument, byKey, withDraftMarks } from './marked-documents.js';
 import { discard, put, remove } from './edits.js';
 import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';
@@ -11,6 +12,8 @@ export interface Source {
   /** Fields of the collections that an edit may affect. */
   fields: readonly Field[];
   relations: readonly NewRelation[];
+  /** All objects of the schema. */
+  objects: readonly SchemaObject[];
 }
 
 type DraftedDocuments = { [P in Part]: ReadonlyMap<string, MarkedDocument<Documents[P]>> };
@@ -30,11 +33,12 @@ export class DraftEditor {
   }
 
   get #now(): DraftedDocuments {
-    const { collections, fields, relations } = this.#source;
+    const { collections, fields, relations, objects } = this.#source;
     this.#known ??= {
       collections: byKey('collections', withDraftMarks(this.draft, 'collections', collections)),
       fields: byKey('fields', withDraftMarks(this.draft, 'fields', fields)),
       relations: byKey('relations', withDraftMarks(this.draft, 'relations', relations)),
+      objects: byKey('objects', withDraftMarks(this.draft, 'objects', objects)),
     };
     return this.#known;
   }
@@ -69,6 +73,10 @@ export class DraftEditor {
 
   relations(): NewRelation[] {
     return this.#all('relations');
+  }
+
+  object({ kind, id }: ObjectName): SchemaObject | undefined {
+    return this.#all('objects').find((object) => object.kind === kind && object.id === id);
   }
 
   put<P extends Part>(part: P, after: Documents[P]): void {
@@ -170,6 +178,10 @@ export class DraftEditor {
       if (other.meta.group === name) this.put('collections', { ...other, meta: { ...other.meta, group: meta.group } });
     }
     this.#remove('collections', this.collection(name) ?? table);
+  }
+
+  dropObject(object: SchemaObject): void {
+    this.#remove('objects', object);
   }
 
   isTaken(collection: string, field?: string): boolean {

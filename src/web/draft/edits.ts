@@ -6,6 +6,15 @@ import { isObject, jsonEqual } from '../../kernel/json.js';
 import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
+import { idOnTable, idOnTarget, objectNameParts } from '../../schema/model/object-ids.js';
+import {
+  KINDS,
+  type ObjectKind,
+  type ObjectName,
+  RELATION_KINDS,
+  type SchemaObject,
+  TARGETS,
+} from '../../schema/model/objects.js';
 import {
   type Documents,
   type Draft,
@@ -18,6 +27,8 @@ import {
   isEmpty,
   keyOf,
   memberKey,
+  namesIn,
+  objectKeyOf,
 } from './model.js';
 
 type Edits<P extends Part> = ReadonlyMap<string, Edit<Documents[P]>>;
@@ -62,6 +73,7 @@ export function remove<P extends Part>(draft: Draft, part: P, document: Document
   const edit = (draft[part] as Edits<P>).get(key);
   const before = edit === undefined ? document : edit.before;
   if (part === 'collections') return removeCollection(draft, key, before as Documents['collections'] | null);
+  if (part === 'objects') return removeObject(draft, key, before as SchemaObject | null);
   if (part !== 'fields') return withEdit(draft, part, key, { before, after: null });
   // The removal is stored under the name at the head.
   const { collection, field } = document as Documents['fields'];
@@ -79,6 +91,18 @@ function removeCollection(draft: Draft, name: string, before: Documents['collect
   return withEdit(next, 'collections', key, { before: before && { ...before, collection: key }, after: null });
 }
 
+function removeObject(draft: Draft, key: string, before: SchemaObject | null): Draft {
+  const former = draft.names.objects.get(key);
+  const { collection: id, kind } = namesIn('objects', key);
+  const name = { kind: kind as ObjectKind, id };
+  const named = former === undefined ? draft : renameObject(draft, name, former);
+  const gone = former === undefined ? name : { ...name, id: former };
+  return withEdit(named, 'objects', objectKeyOf(gone), {
+    before: before && { ...before, ...gone },
+    after: null,
+  });
+}
+
 /**
  * Discards the change to a document. If the draft created a collection, all its fields and relations are discarded too.
  */
@@ -89,15 +113,28 @@ export function discard(draft: Draft, part: Part, key: string): Draft {
   const next = withoutPosition({ ...whole, [part]: without<unknown>(whole[part], key) });
   const former = formerName(draft, part, key);
   if (former === undefined) return next;
+  if (part === 'objects') return renameObject(next, objectIn(key), former);
   return part === 'collections' ? renameCollection(next, key, former) : renameField(next, collection, field, former);
 }
 
-/** Returns the draft without the fields and relations of a collection. */
+/** Returns the name in the key of an object. */
+function objectIn(key: string): ObjectName {
+  const { collection: id, kind } = namesIn('objects', key);
+  return { kind: kind as ObjectKind, id };
+}
+
+/** Returns the draft without the fields, relations and objects of a collection. */
 function withoutMembers(draft: Draft, collection: string): Draft {
   const others = <T>(edits: ReadonlyMap<string, T>) =>
     new Map([...edits].filter(([key]) => collectionOfKey(key) !== collection));
-  const names = { ...draft.names, fields: without(draft.names.fields, collection) };
-  return { ...draft, names, fields: others(draft.fields), relations: others(draft.relations) };
+  const isOther = ([key]: readonly [string, unknown]) => objectNameParts(objectIn(key)).table !== collection;
+  const names = {
+    collections: draft.names.collections,
+    fields: without(draft.names.fields, collection),
+    objects: new Map([...draft.names.objects].filter(isOther)),
+  };
+  const objects = new Map([...draft.objects].filter(isOther));
+  return { ...draft, names, fields: others(draft.fields), relations: others(draft.relations), objects };
 }
 
 function withEdit<P extends Part>(draft: Draft, part: P, key: string, edit: Edit<Documents[P]>): Draft {
@@ -124,8 +161,32 @@ export function renameCollection(draft: Draft, from: string, to: string): Draft 
   const names = without(draft.names.collections, from);
   if (!isMade && former !== to) names.set(to, former);
   const fields = new Map([...draft.names.fields].map(([name, each]) => [name === from ? to : name, each]));
-  const next = renamedDraft(draft, { collections: new Map([[from, to]]), fields: new Map() });
-  return withoutPosition({ ...next, names: { collections: names, fields } });
+  const next = renamedDraft(draft, { ...NO_NAMES, collections: new Map([[from, to]]) });
+  return withoutPosition({ ...next, names: { ...next.names, collections: names, fields } });
+}
+
+/**
+ * @param object the object by its name in the draft
+ * @param to the new id
+ */
+export function renameObject(draft: Draft, object: ObjectName, to: string): Draft {
+  const key = objectKeyOf(object);
+  const edit = draft.objects.get(key);
+  const isMade = edit?.before === null || edit?.recreated === true;
+  const former = draft.names.objects.get(key) ?? object.id;
+  const next = renamedDraft(draft, { ...NO_NAMES, objects: new Map([[key, to]]) });
+  const renamed = { ...object, id: to };
+  const toKey = objectKeyOf(renamed);
+  const objects = without(next.names.objects, toKey);
+  if (!isMade && former !== to) objects.set(toKey, former);
+  const edits = new Map(next.objects);
+  const own = edits.get(toKey);
+  if (own?.after != null && typeof own.after.definition === 'string')
+    edits.set(toKey, {
+      ...own,
+      after: { ...own.after, definition: withNameOf(own.after.definition, object, renamed) },
+    });
+  return withoutPosition({ ...next, objects: edits, names: { ...next.names, objects } });
 }
 
 /** @param from the name of the field in the draft */
@@ -138,7 +199,7 @@ export function renameField(draft: Draft, collection: string, from: string, to: 
   if (!isMade && former !== to) names.set(to, former);
   const fields = without(draft.names.fields, collection);
   if (names.size > 0) fields.set(collection, names);
-  const renaming = { collections: new Map(), fields: new Map([[collection, new Map([[from, to]])]]) };
+  const renaming = { ...NO_NAMES, fields: new Map([[collection, new Map([[from, to]])]]) };
   return withoutPosition({ ...renamedDraft(draft, renaming), names: { ...draft.names, fields } });
 }
 
@@ -157,8 +218,14 @@ function renamedDraft(draft: Draft, renaming: Renaming): Draft {
     }
     next = { ...next, [part]: edits };
   }
-  return next;
+  const objects = new Map([...draft.names.objects].map(([key, former]) => [renamedKey(key, renaming), former]));
+  return { ...next, names: { ...next.names, objects } };
 }
+
+const renamedKey = (key: string, renaming: Renaming): string => {
+  const object = objectIn(key);
+  return objectKeyOf({ ...object, id: renamedId(object, renaming) });
+};
 
 /** Renames the source of the values. @param field the field with its new names */
 function renamedBackfill(backfill: Backfill, { fields }: Renaming, { collection }: Documents['fields']): Backfill {
@@ -194,7 +261,7 @@ export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOutParts)
     }
     return edits;
   };
-  const isApplied = (part: 'collections' | 'fields', key: string, former: string): boolean =>
+  const isApplied = (part: 'collections' | 'fields' | 'objects', key: string, former: string): boolean =>
     formerName(sent, part, key) === former &&
     !leftOut.hasObject(part, key) &&
     !leftOut.membersOf(part, key).some((path) => path.length === 1);
@@ -205,12 +272,14 @@ export function remainingDraft(draft: Draft, sent: Draft, leftOut: LeftOutParts)
       return [collection, new Map(kept)] as const;
     })
     .filter(([, names]) => names.size > 0);
+  const objects = [...draft.names.objects].filter(([key, former]) => !isApplied('objects', key, former));
   return withoutPosition({
     ...draft,
-    names: { collections: new Map(collections), fields: new Map(fields) },
+    names: { collections: new Map(collections), fields: new Map(fields), objects: new Map(objects) },
     collections: remaining('collections'),
     fields: remaining('fields'),
     relations: remaining('relations'),
+    objects: remaining('objects'),
   });
 }
 
@@ -251,7 +320,11 @@ interface Renaming {
   collections: Names;
   /** Keyed by the collection's new name. */
   fields: ReadonlyMap<string, Names>;
+  /** The new ids by the keys of the objects. */
+  objects: Names;
 }
+
+const NO_NAMES: Renaming = { collections: new Map(), fields: new Map(), objects: new Map() };
 
 type RenameOwn = <T extends string | null>(name: T) => T;
 
@@ -265,7 +338,50 @@ export const createRenamer = (renaming: Renaming) => ({
   collections: (document: Collection): Collection => renamedCollection(document, renaming),
   fields: (document: Field): Field => renamedField(document, renaming),
   relations: (document: NewRelation): NewRelation => renamedRelation(document, renaming),
+  objects: (document: SchemaObject): SchemaObject => ({ ...document, id: renamedId(document, renaming) }),
 });
+
+/**
+ * Returns the id of an object after renames. Objects of a table or a view follow it, and privileges follow their target.
+ * Their definitions stay, because only the service can rewrite SQL.
+ */
+function renamedId(object: ObjectName, { collections, objects }: Renaming): string {
+  const own = objects.get(objectKeyOf(object));
+  if (own !== undefined) return own;
+  const { name, table, target } = objectNameParts(object);
+  const renamedAs = (kinds: readonly ObjectKind[], id: string): string | undefined =>
+    kinds.map((kind) => objects.get(memberKey(id, kind))).find((to) => to !== undefined);
+  if (target !== null) {
+    const to = renamedAs(TARGETS[target.type].kinds, target.id);
+    return to === undefined ? object.id : idOnTarget(name, { ...target, id: to });
+  }
+  if (table === null) return object.id;
+  const to = collections.get(table) ?? renamedAs(RELATION_KINDS, table);
+  return to === undefined ? object.id : idOnTable(object.kind, name, to);
+}
+
+/** Matches comments, quoted names and words. */
+const TOKEN = /"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|[\w$]+|\S/g;
+
+/**
+ * Returns the definition with the new name of its object, where it is easy to find. The service checks the name.
+ * @param to the object by its new name
+ */
+export function withNameOf(definition: string, from: ObjectName, to: ObjectName): string {
+  const [old, now] = [objectNameParts(from).name, objectNameParts(to).name];
+  if (old === now) return definition;
+  const words: readonly string[] = [...KINDS[from.kind].sqlWords.split(' ').slice(-1), 'DOMAIN'];
+  let isAfterKind = false;
+  for (const { 0: token, index } of definition.matchAll(TOKEN)) {
+    const name = token.startsWith('"') ? token.slice(1, -1).replaceAll('""', '"') : token.toLowerCase();
+    if (isAfterKind && name === old) {
+      const quoted = /^[a-z_][a-z0-9_]*$/.test(now) ? now : `"${now.replaceAll('"', '""')}"`;
+      return definition.slice(0, index) + quoted + definition.slice(index + token.length);
+    }
+    isAfterKind ||= words.includes(token.toUpperCase());
+  }
+  return definition;
+}
 
 function renamedCollection(document: Collection, { collections, fields }: Renaming): Collection {
   const table = ownOf(collections);

@@ -1,4 +1,6 @@
 import type { Collection } from '../../schema/model/model.js';
+import { objectNameParts } from '../../schema/model/object-ids.js';
+import type { ObjectName, SchemaObject } from '../../schema/model/objects.js';
 import type { ListedCollection } from '../service/types.js';
 import { byDraftNames, mergeSides } from './diff.js';
 import {
@@ -8,9 +10,11 @@ import {
   type Part,
   collectionOfKey,
   formerName,
+  formerObject,
   keyOf,
   collectionOf,
   isEmpty,
+  namesIn,
 } from './model.js';
 
 export type Mark = 'made' | 'changed' | 'removed' | 'renamed';
@@ -37,7 +41,7 @@ export function withDraftMarks<P extends Part>(
   within?: string,
 ): MarkedDocument<Documents[P]>[] {
   const edits = draft[part] as ReadonlyMap<string, Edit<Documents[P]>>;
-  const named = byDraftNames(draft, { collections: [], fields: [], relations: [], [part]: head });
+  const named = byDraftNames(draft, { collections: [], fields: [], relations: [], objects: [], [part]: head });
   const there = named[part] as ReadonlyMap<string, Documents[P]>;
   const documents: MarkedDocument<Documents[P]>[] = [];
   for (const [key, document] of there) {
@@ -58,8 +62,11 @@ export function withDraftMarks<P extends Part>(
 }
 
 /** True if the collection of the object is removed, and the object with it. */
-const isInRemovedCollection = (draft: Draft, part: Part, key: string): boolean =>
-  part !== 'collections' && draft.collections.get(collectionOfKey(key))?.after === null;
+function isInRemovedCollection(draft: Draft, part: Part, key: string): boolean {
+  const { collection, kind } = namesIn(part, key);
+  if (kind === null) return part !== 'collections' && draft.collections.get(collection)?.after === null;
+  return draft.collections.get(objectNameParts({ kind, id: collection }).table ?? '')?.after === null;
+}
 
 const markOf = ({ after, recreated, before }: Edit<object>): Mark =>
   after === null ? 'removed' : recreated === true || before === null ? 'made' : 'changed';
@@ -73,6 +80,26 @@ function documentNow<T extends object>(edit: Edit<T> | undefined, now: T): T {
 /** Returns the documents by `keyOf`, in their order. */
 export const byKey = <P extends Part>(part: P, all: readonly MarkedDocument<Documents[P]>[]) =>
   new Map(all.map((each) => [keyOf[part](each.document), each]));
+
+/**
+ * Returns the object with this name in the draft, or the one that the draft has renamed from it.
+ * @param name the name in an address
+ */
+export function findObject(
+  draft: Draft,
+  objects: readonly MarkedDocument<SchemaObject>[],
+  { kind, id }: { kind: string | undefined; id: string },
+): MarkedDocument<SchemaObject> | undefined {
+  const ofKind = objects.filter(({ document }) => document.kind === kind);
+  return (
+    ofKind.find(({ document }) => document.id === id) ??
+    ofKind.find(({ document }) => formerObject(draft, document).id === id)
+  );
+}
+
+/** True if the draft contains an object with this name. */
+export const hasObject = (objects: readonly MarkedDocument<SchemaObject>[], { kind, id }: ObjectName): boolean =>
+  objects.some(({ document, mark }) => mark !== 'removed' && document.kind === kind && document.id === id);
 
 /* Applies the draft to lists of collections. */
 

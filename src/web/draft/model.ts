@@ -1,5 +1,6 @@
 import type { Backfill } from '../../schema/model/backfill.js';
 import type { Collection, Field, NewRelation, Relation } from '../../schema/model/model.js';
+import type { ObjectKind, ObjectName, SchemaObject } from '../../schema/model/objects.js';
 import type { CountedChange } from '../shared/changes/total.js';
 import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
 
@@ -24,28 +25,33 @@ export interface Draft {
     collections: FormerNames;
     /** Keyed by the collection's name in the draft. */
     fields: ReadonlyMap<string, FormerNames>;
+    /** Former ids by the keys of the objects. */
+    objects: FormerNames;
   };
-  /** Edits by the names of the draft. The keys of fields and relations are from `memberKey`. */
+  /** Edits by the names of the draft, see `keyOf`. */
   collections: ReadonlyMap<string, Edit<Collection>>;
   fields: ReadonlyMap<string, Edit<Field>>;
   relations: ReadonlyMap<string, Edit<NewRelation>>;
+  objects: ReadonlyMap<string, Edit<SchemaObject>>;
 }
 
-export type Part = 'collections' | 'fields' | 'relations';
-export const PARTS: readonly Part[] = ['collections', 'fields', 'relations'];
+export type Part = 'collections' | 'fields' | 'relations' | 'objects';
+export const PARTS: readonly Part[] = ['collections', 'fields', 'relations', 'objects'];
 
 export interface Documents {
   collections: Collection;
   fields: Field;
   relations: NewRelation;
+  objects: SchemaObject;
 }
 
 export const EMPTY: Draft = {
   position: 0,
-  names: { collections: new Map(), fields: new Map() },
+  names: { collections: new Map(), fields: new Map(), objects: new Map() },
   collections: new Map(),
   fields: new Map(),
   relations: new Map(),
+  objects: new Map(),
 };
 
 /**
@@ -57,16 +63,21 @@ export const memberKey = (collection: string, field: string): string => `${colle
 /** Returns the collection of a key. The key of a collection is the name itself. */
 export const collectionOfKey = (key: string): string => key.split('\0', 1)[0] ?? '';
 
+/** Returns the key of an object. Its first part is the id, as that of the others is the collection. */
+export const objectKeyOf = ({ kind, id }: ObjectName): string => memberKey(id, kind);
+
 /** The key of a document within its part. */
 export const keyOf: { [P in Part]: (document: Documents[P]) => string } = {
   collections: ({ collection }) => collection,
   fields: ({ collection, field }) => memberKey(collection, field),
   relations: ({ many_collection, many_field }) => memberKey(many_collection, many_field),
+  objects: objectKeyOf,
 };
 
 /** True if the draft contains no edits. The position does not matter. */
-export function isEmpty({ names, collections, fields, relations }: Draft): boolean {
-  return names.collections.size + names.fields.size + collections.size + fields.size + relations.size === 0;
+export function isEmpty({ names, ...draft }: Draft): boolean {
+  const maps = [names.collections, names.fields, names.objects, ...PARTS.map((part) => draft[part])];
+  return maps.every(({ size }) => size === 0);
 }
 
 /**
@@ -76,10 +87,17 @@ export function isEmpty({ names, collections, fields, relations }: Draft): boole
 export const changesIn = (draft: Draft): CountedChange[] =>
   PARTS.flatMap((part) =>
     [...new Set([...draft[part].keys(), ...renamedKeys(draft, part)])].flatMap((key) => {
-      const [collection = '', field = null] = key.split('\0');
-      return marksOf(draft, part, key).map((mark) => ({ part, collection, field, mark }));
+      return marksOf(draft, part, key).map((mark) => ({ ...namesIn(part, key), mark }));
     }),
   );
+
+/** Returns the names in a key. */
+export function namesIn(part: Part, key: string): Omit<CountedChange, 'mark' | 'kind'> & { kind: ObjectKind | null } {
+  const [collection = '', second = null] = key.split('\0');
+  return part === 'objects'
+    ? { part, collection, field: null, kind: second as ObjectKind }
+    : { part, collection, field: second, kind: null };
+}
 
 function marksOf(draft: Draft, part: Part, key: string): CountedChange['mark'][] {
   const edit = draft[part].get(key);
@@ -91,18 +109,18 @@ function marksOf(draft: Draft, part: Part, key: string): CountedChange['mark'][]
 
 /** Returns the keys of the objects that the draft renames. */
 export function renamedKeys({ names }: Draft, part: Part): string[] {
-  if (part === 'collections') return [...names.collections.keys()];
+  if (part === 'collections' || part === 'objects') return [...names[part].keys()];
   if (part === 'relations') return [];
   return [...names.fields].flatMap(([collection, former]) =>
     [...former.keys()].map((field) => memberKey(collection, field)),
   );
 }
 
-/** Returns the collections that the draft changes, by their names at the head. New collections are not included. */
+/** Returns the collections that the draft changes, by their names at the head. */
 export function touchedAtHead(draft: Draft): string[] {
   const names = new Set<string>();
   const add = (name: string): void => void names.add(draft.names.collections.get(name) ?? name);
-  for (const part of PARTS) for (const key of draft[part].keys()) add(collectionOfKey(key));
+  for (const part of PARTS) if (part !== 'objects') for (const key of draft[part].keys()) add(collectionOfKey(key));
   for (const name of [...draft.names.collections.keys(), ...draft.names.fields.keys()]) add(name);
   return [...names].sort();
 }
@@ -111,8 +129,17 @@ export function touchedAtHead(draft: Draft): string[] {
 export function formerName({ names }: Draft, part: Part, key: string): string | undefined {
   const [collection = '', field = ''] = key.split('\0');
   if (part === 'relations') return undefined;
-  return part === 'collections' ? names.collections.get(key) : names.fields.get(collection)?.get(field);
+  return part !== 'fields' ? names[part].get(key) : names.fields.get(collection)?.get(field);
 }
+
+/** Returns the name at the head of an object that the draft does not create. */
+export const formerObject = (draft: Draft, { kind, id }: ObjectName): ObjectName => ({
+  kind,
+  id: formerName(draft, 'objects', objectKeyOf({ kind, id })) ?? id,
+});
+
+export const isInDraft = ({ names, objects }: Draft, object: ObjectName): boolean =>
+  objects.has(objectKeyOf(object)) || names.objects.has(objectKeyOf(object));
 
 /* Converts responses to documents in normal form, without derived members. */
 
@@ -156,24 +183,28 @@ type Pairs<T> = [string, T][];
 interface StoredDraft {
   version: typeof VERSION;
   position: number;
-  names: { collections: Pairs<string>; fields: Pairs<Pairs<string>> };
+  names: { collections: Pairs<string>; fields: Pairs<Pairs<string>>; objects?: Pairs<string> };
   collections: Pairs<Edit<object>>;
   fields: Pairs<Edit<object>>;
   relations: Pairs<Edit<object>>;
+  /** Absent in drafts of earlier releases, like the names. */
+  objects?: Pairs<Edit<object>>;
 }
 
 /** Returns the JSON that `readDraft` reads. */
-export function draftText({ position, names, collections, fields, relations }: Draft): string {
+export function draftText({ position, names, collections, fields, relations, objects }: Draft): string {
   const kept: StoredDraft = {
     version: VERSION,
     position,
     names: {
       collections: [...names.collections],
       fields: [...names.fields].map(([name, former]) => [name, [...former]]),
+      objects: [...names.objects],
     },
     collections: [...collections],
     fields: [...fields],
     relations: [...relations],
+    objects: [...objects],
   };
   return JSON.stringify(kept);
 }
@@ -184,16 +215,18 @@ export function readDraft(text: string | null): Draft {
   try {
     const kept = JSON.parse(text) as StoredDraft;
     if (kept.version !== VERSION) return EMPTY;
-    const [collections, fields, relations] = PARTS.map((part) => new Map(kept[part]));
+    const [collections, fields, relations, objects] = PARTS.map((part) => new Map(kept[part]));
     return {
       position: kept.position,
       names: {
         collections: new Map(kept.names.collections),
         fields: new Map(kept.names.fields.map(([name, former]) => [name, new Map(former)])),
+        objects: new Map(kept.names.objects),
       },
       collections,
       fields,
       relations,
+      objects,
     } as Draft;
   } catch {
     return EMPTY;

@@ -12,9 +12,15 @@ import {
   fieldOf,
   relationOf,
   collectionOfKey,
+  touchedAtHead,
 } from './model.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import { collectionsQuery, fieldsQuery, infoQuery, relationsQuery } from '../service/queries.js';
+import type { SchemaObject } from '../../schema/model/objects.js';
+import { collectionsQuery, fieldsQuery, infoQuery, objectsQuery, relationsQuery } from '../service/queries.js';
+import { request, requestAnswer } from '../service/request.js';
+import { readAnswer } from '../service/send.js';
+import type { CollectionDocument, FieldDocument } from '../service/types.js';
+import type { Head } from './diff.js';
 import { type MarkedDocument, withDraftMarks } from './marked-documents.js';
 import { type Source, DraftEditor } from './editor.js';
 
@@ -151,6 +157,18 @@ export function useDraftedRelations(): Answer<MarkedDocument<NewRelation>[]> {
   return { data: all, error: data === undefined ? error : null, refetch };
 }
 
+/** Returns all objects of the schema, like `useDraftedCollections`. Empty on a service that manages only tables. */
+export function useDraftedObjects(): Answer<MarkedDocument<SchemaObject>[]> {
+  const { draft } = useDraft();
+  const { data: info } = useQuery(infoQuery());
+  const { data, error, refetch } = useQuery({ ...objectsQuery(), enabled: info?.objects === true });
+  const head = info !== undefined && info.objects !== true ? NO_OBJECTS : data;
+  const all = useMemo(() => head && withDraftMarks(draft, 'objects', head), [draft, head]);
+  return { data: all, error: data === undefined ? error : null, refetch };
+}
+
+const NO_OBJECTS: readonly SchemaObject[] = [];
+
 export function useDraftedFields(collection: string | null): Answer<MarkedDocument<Field>[]> {
   const { draft } = useDraft();
   const name = collection === null ? null : headName(draft, collection);
@@ -175,9 +193,11 @@ export function headName(draft: Draft, collection: string): string | null {
  */
 export async function readSource(client: QueryClient, names: readonly string[]): Promise<Source> {
   const { draft } = currentDraft();
-  const [collections, relations] = await Promise.all([
+  const { objects: hasObjects } = await client.ensureQueryData(infoQuery());
+  const [collections, relations, objects] = await Promise.all([
     client.ensureQueryData(collectionsQuery()),
     client.ensureQueryData(relationsQuery()),
+    hasObjects === true ? client.ensureQueryData(objectsQuery()) : NO_OBJECTS,
   ]);
   const flat = relations.map(relationOf);
   const own = new Set(names.map((name) => headName(draft, name)));
@@ -188,7 +208,7 @@ export async function readSource(client: QueryClient, names: readonly string[]):
   const there = new Set(collections.map(({ collection }) => collection));
   const wanted = [...new Set([...own, ...shown, ...drafts])].filter((name) => name !== null && there.has(name));
   const fields = await Promise.all(wanted.map((name) => client.ensureQueryData(fieldsQuery(name as string))));
-  return { collections: collections.map(collectionOf), relations: flat, fields: fields.flat().map(fieldOf) };
+  return { collections: collections.map(collectionOf), relations: flat, fields: fields.flat().map(fieldOf), objects };
 }
 
 /** Applies an edit to the draft as it is when the source was read. */
@@ -205,3 +225,55 @@ export async function editSchema(
     return editor.draft;
   }, info.position);
 }
+
+/* Reads the current state of a draft's collections. All responses must belong to the same version of the schema. */
+
+interface Snapshot {
+  collections: CollectionDocument[];
+  fields: FieldDocument[];
+  relations: NewRelation[];
+  /** Absent on a service that manages only tables. */
+  objects?: SchemaObject[];
+}
+
+/** Maximum number of attempts, because the schema may change between two requests. */
+const TRIES = 5;
+/** Maximum length of the names in an address. Every proxy accepts this length. */
+const LONGEST = 4_000;
+
+/** @throws ServiceError, ConnectionError */
+export async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head> {
+  const sending = signal === undefined ? {} : { signal };
+  for (let tried = 1; ; tried++) {
+    const { data: info } = await request('getInfo', sending);
+    const names = await findExisting(touchedAtHead(draft), sending);
+    const answer = await requestAnswer('getSnapshot', { query: queryOf(names), ...sending }).catch((error: unknown) => {
+      // A collection may have been removed between two requests.
+      if (tried >= TRIES) throw error;
+      return null;
+    });
+    if (answer === null) continue;
+    const position = Number(answer.headers.get('x-log-position'));
+    if (position !== info.position && tried < TRIES) continue;
+    const { collections, fields, relations, objects = [] } = await readAnswer<Snapshot>(answer);
+    return {
+      position,
+      hash: info.hash,
+      collections: collections.map(collectionOf),
+      fields: fields.map(fieldOf),
+      relations: relations.map(relationOf),
+      objects,
+    };
+  }
+}
+
+async function findExisting(names: readonly string[], sending: { signal?: AbortSignal }): Promise<string[]> {
+  if (names.length === 0) return [];
+  const { data } = await request('listCollections', { query: { fields: ['collection'] }, ...sending });
+  const there = new Set(data.map(({ collection }) => collection));
+  return names.filter((name) => there.has(name));
+}
+
+/** Without names, the response is the smallest. If the address would be too long, the response contains everything. */
+const queryOf = (names: readonly string[]) =>
+  encodeURIComponent(names.join()).length > LONGEST ? {} : { includeCollections: [...names] };

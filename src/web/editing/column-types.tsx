@@ -7,19 +7,15 @@ import { useController } from 'react-hook-form';
 import type { Need, TableExtras } from '../../schema/model/extras.js';
 import type { Field } from '../../schema/model/model.js';
 import type { SchemaObject } from '../../schema/model/objects.js';
-import { UNKNOWN_TYPE } from '../../schema/normal-form/types/field-types.js';
+import { splitQualifiedId } from '../../schema/model/object-ids.js';
+import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 import { type DraftEditor, draftedExtras } from '../draft/editor.js';
-import { headName, useDraft, useDraftedCollections } from '../draft/store.js';
-import {
-  extrasOfQuery,
-  extrasQuery,
-  fieldNamesQuery,
-  fieldsQuery,
-  infoQuery,
-  objectsQuery,
-} from '../service/queries.js';
+import { headName, useDraft, useDraftedCollections, useDraftedObjects } from '../draft/store.js';
+import { extrasOfQuery, extrasQuery, fieldNamesQuery, fieldsQuery } from '../service/queries.js';
 import { useMay } from '../service/session.js';
+import { quotedName } from '../shared/text.js';
 import { RowsInput } from './inputs.js';
+import { typeOptions } from './members.js';
 import { messages } from './messages.js';
 
 const words = messages.enum;
@@ -69,10 +65,9 @@ function useTypeSources(name: string, isAsked: boolean): TypeSources | undefined
     enabled: isAsked && mayRead && name !== '',
     retry: false,
   });
-  const { data: info } = useQuery({ ...infoQuery(), enabled: isAsked });
-  const objects = useQuery({ ...objectsQuery(), enabled: isAsked && info?.objects === true, retry: false });
-  if (extras.isLoading || objects.isLoading || info === undefined) return undefined;
-  return { extras: extras.data ?? {}, objects: objects.data ?? [] };
+  const types = useManagedTypes();
+  if (extras.isLoading || types === undefined) return undefined;
+  return { extras: extras.data ?? {}, objects: types };
 }
 
 const needNamed = (name: string, { needs = [] }: TableExtras): TypeNeed | null =>
@@ -118,6 +113,42 @@ const withLabels = (definition: string, labels: readonly string[]): string =>
     const list = labels.map((label) => `'${label.replaceAll("'", "''")}'`).join(', ');
     return start + list + end;
   });
+
+/** Returns the types that are objects, with the draft applied. Undefined while they are loading. */
+export function useManagedTypes(): SchemaObject[] | undefined {
+  const { data, error } = useDraftedObjects();
+  if (data === undefined) return error === null ? undefined : [];
+  return data.flatMap(({ document, mark }) => (document.kind === 'type' && mark !== 'removed' ? [document] : []));
+}
+
+/** The start of the option of a managed type. No type of a field has it. */
+const MANAGED = 'object ';
+
+/** Returns the option of the column's type in the list of types. */
+export function typeOption({ type, schema }: Pick<Field, 'type' | 'schema'>, managed: readonly SchemaObject[]): string {
+  const id = schema?.data_type.replaceAll('"', '');
+  return type === UNKNOWN_TYPE && managed.some((each) => each.id === id) ? `${MANAGED}${id}` : type;
+}
+
+/**
+ * Returns the types that the field can have. A field with a column cannot lose it, and an alias field cannot get one.
+ * @param before null for a new field
+ */
+export function fieldTypeOptions(before: Field | null, managed: readonly SchemaObject[]) {
+  if (before !== null && before.schema === null) return typeOptions([ALIAS_TYPE]);
+  const other = before === null ? UNKNOWN_TYPE : ALIAS_TYPE;
+  const own = managed.map(({ id }) => ({ value: `${MANAGED}${id}`, label: id }));
+  return [...typeOptions(FIELD_TYPES.filter((type) => type !== other)), ...own];
+}
+
+/** Returns the type and the column type that an option stands for. */
+export function typeOfOption(option: string): { type: string; dataType: string } {
+  if (!option.startsWith(MANAGED)) return { type: option, dataType: dataTypesOf(option)?.[0] ?? 'text' };
+  const id = option.slice(MANAGED.length);
+  const { schema, name } = splitQualifiedId(id);
+  const isPlain = schema !== undefined || /^[a-z_][a-z0-9_]*$/.test(name);
+  return { type: UNKNOWN_TYPE, dataType: isPlain ? id : quotedName(name) };
+}
 
 /* The other columns of a type. */
 
@@ -241,13 +272,12 @@ function EnumInput(props: EnumInputProps) {
 }
 
 /**
- * Shows the values of an enum inside the form of a field. Those of an object are edited on its own page, because a draft
- * contains no objects.
+ * Shows the values of an enum inside the form of a field. Those of an object are edited on its own page.
  */
 export function EnumPart({ type }: { type: ColumnType }) {
   const { field, fieldState } = useController({ name: 'values' });
   const users = useTypeUsers(type) ?? [];
-  const mayChangeObjects = useMay('administer');
+  const mayChange = useMay('propose');
   if (type.need === null)
     return (
       <div>
@@ -255,7 +285,7 @@ export function EnumPart({ type }: { type: ColumnType }) {
           {words.values}
         </Text>
         <Text size="sm">{type.text}</Text>
-        {mayChangeObjects && (
+        {mayChange && (
           <Link to="/objects" search={{ kind: 'type', id: type.name }}>
             {words.edit(type.name)}
           </Link>
@@ -278,8 +308,9 @@ export function EnumPart({ type }: { type: ColumnType }) {
 interface EnumProps {
   name: string;
   definition: string;
-  /** The values in the database. */
   labels: readonly string[];
+  /** The values in the database. Empty for a new type. */
+  headLabels: readonly string[];
   error: string | undefined;
   /** The input of the whole definition. */
   sql: ReactNode;
@@ -288,7 +319,8 @@ interface EnumProps {
 }
 
 /** Edits the values of an enum. Another mode discards the changes of the former one. */
-export function EnumDefinition({ name, definition, labels, error, sql, texts, onChange }: EnumProps) {
+export function EnumDefinition(props: EnumProps) {
+  const { name, definition, labels, headLabels, error, sql, texts, onChange } = props;
   const [isSql, setSql] = useState(false);
   return (
     <>
@@ -307,6 +339,7 @@ export function EnumDefinition({ name, definition, labels, error, sql, texts, on
           name={name}
           texts={texts}
           labels={labels}
+          headLabels={headLabels}
           error={error}
           onChange={(next) => onChange(withLabels(definition, next))}
         />
@@ -315,7 +348,7 @@ export function EnumDefinition({ name, definition, labels, error, sql, texts, on
   );
 }
 
-interface ValuesProps extends Pick<EnumProps, 'name' | 'labels' | 'error' | 'texts'> {
+interface ValuesProps extends Pick<EnumProps, 'name' | 'labels' | 'headLabels' | 'error' | 'texts'> {
   onChange: (labels: string[]) => void;
 }
 
@@ -323,8 +356,15 @@ interface ValuesProps extends Pick<EnumProps, 'name' | 'labels' | 'error' | 'tex
  * The values of an enum. If columns use it, PostgreSQL can only add or rename values, and the service can do only one of
  * both in a change.
  */
-function Values({ name, labels, error, texts, onChange }: ValuesProps) {
-  const [values, setValues] = useState(() => enumValues({ labels, headLabels: labels }));
+function Values({ name, labels, headLabels, error, texts, onChange }: ValuesProps) {
+  const [values, setValues] = useState(() => {
+    // The draft renames values if their number is the same.
+    const renamed = labels.length === headLabels.length ? headLabels : [];
+    return enumValues({ labels, headLabels }).map(({ label, was }, index) => ({
+      label,
+      was: was ?? renamed[index] ?? null,
+    }));
+  });
   const isUsed = useIsTypeUsed(name) !== false;
   const isRenaming = values.some(({ label, was }) => was !== null && was !== label);
   const isAdding = values.some(({ was }) => was === null);

@@ -1,15 +1,20 @@
 /** Deletes an object after showing what is deleted with it. */
 import { Checkbox, List, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
+import { objectNameParts } from '../../schema/model/object-ids.js';
+import type { SchemaObject } from '../../schema/model/objects.js';
 import { DraftEditor, draftedExtras } from '../draft/editor.js';
-import { type Draft, PARTS } from '../draft/model.js';
-import { readSource, useDraft } from '../draft/store.js';
+import { type Draft, PARTS, objectKeyOf } from '../draft/model.js';
+import { headName, readSource, useDraft, useDraftedObjects } from '../draft/store.js';
+import { objectTitle } from '../shared/changes/sentences.js';
+import { Caution } from '../shared/form.js';
 import { LoadingIndicator } from '../shared/problem-alert.js';
 import { EditorForm } from './editor-frame.js';
 import { type Edit, useKeep } from './use-keep.js';
-import { extrasQuery } from '../service/queries.js';
+import { extrasQuery, usersQuery } from '../service/queries.js';
 import type { TableExtras } from '../../schema/model/extras.js';
 import { messages } from './messages.js';
 
@@ -21,13 +26,13 @@ const words = messages.delete;
  * Returns the names of constraints and indexes whose SQL contains the name of the column. This is only a text search.
  * The service decides which ones use the column.
  */
-function findMentions({ constraints = [], indexes = [] }: TableExtras, column: string): string[] {
-  const quoted = `"${column.replaceAll('"', '""')}"`;
-  const isWord = /^[a-z_][a-z0-9_]*$/.test(column);
-  const bare = new RegExp(`(?<![\\w"])${isWord ? column : '(?!)'}(?![\\w"])`);
-  return [...constraints, ...indexes]
-    .filter(({ definition }) => definition.includes(quoted) || bare.test(definition))
-    .map(({ name }) => name);
+const findMentions = ({ constraints = [], indexes = [] }: TableExtras, column: string): string[] =>
+  [...constraints, ...indexes].filter(({ definition }) => mentions(definition, column)).map(({ name }) => name);
+
+function mentions(definition: string, name: string): boolean {
+  const isWord = /^[a-z_][a-z0-9_]*$/.test(name);
+  const bare = new RegExp(`(?<![\\w"])${isWord ? name : '(?!)'}(?![\\w"])`);
+  return definition.includes(`"${name.replaceAll('"', '""')}"`) || bare.test(definition);
 }
 
 /**
@@ -46,17 +51,20 @@ function dropDefinitions(
 export type DeletionTarget =
   | { part: 'collections'; document: Collection }
   | { part: 'fields'; document: Field }
-  | { part: 'relations'; document: NewRelation };
+  | { part: 'relations'; document: NewRelation }
+  | { part: 'objects'; document: SchemaObject };
 
 const deletionEdit = (doomed: DeletionTarget): Edit => {
   if (doomed.part === 'collections') return (editor) => editor.dropCollection(doomed.document);
   if (doomed.part === 'fields') return (editor) => editor.dropField(doomed.document);
+  if (doomed.part === 'objects') return (editor) => editor.dropObject(doomed.document);
   return (editor) => editor.dropRelation(doomed.document);
 };
 
 const nameOf = ({ part, document }: DeletionTarget): string => {
   if (part === 'collections') return document.collection;
   if (part === 'fields') return `${document.collection}.${document.field}`;
+  if (part === 'objects') return objectTitle(document);
   return `${document.many_collection}.${document.many_field}`;
 };
 
@@ -64,8 +72,43 @@ const nameOf = ({ part, document }: DeletionTarget): string => {
 export const deleteTitle = (doomed: DeletionTarget): string =>
   doomed.part === 'relations' ? words.relationTitle(nameOf(doomed)) : words.title(nameOf(doomed));
 
-const collectionOf = ({ part, document }: DeletionTarget): string =>
-  part === 'relations' ? document.many_collection : document.collection;
+function collectionOf({ part, document }: DeletionTarget): string {
+  if (part === 'objects') return objectNameParts(document).table ?? '';
+  return part === 'relations' ? document.many_collection : document.collection;
+}
+
+interface TableObjects {
+  /** The objects of the table, which are deleted with it. */
+  own: SchemaObject[];
+  /** Other objects that use the table. */
+  users: SchemaObject[];
+}
+
+/**
+ * Returns the objects that use a collection, with the draft applied. The service finds those at the head. The definition
+ * of an object that the draft creates or changes is searched for the name.
+ */
+function useObjectsOf({ part, document }: DeletionTarget): TableObjects {
+  const { draft } = useDraft();
+  const { data: objects = [] } = useDraftedObjects();
+  const isTable = part === 'collections' && document.schema !== null;
+  const name = isTable ? document.collection : '';
+  const head = isTable ? headName(draft, name) : null;
+  const { data: atHead = [] } = useQuery({ ...usersQuery(head ?? ''), enabled: head !== null && objects.length > 0 });
+  const keys = new Set(atHead.map((object) => objectKeyOf(object)));
+  const isUser = ({ definition }: SchemaObject): boolean =>
+    typeof definition === 'string' && mentions(definition, name);
+  const all = objects.filter(({ document: object, before, mark }) => {
+    if (!isTable || mark === 'removed') return false;
+    if (objectNameParts(object).table === name) return true;
+    return mark === 'made' || mark === 'changed' ? isUser(object) : before !== null && keys.has(objectKeyOf(before));
+  });
+  const isOwn = ({ document: object }: (typeof all)[number]) => objectNameParts(object).table === name;
+  return {
+    own: all.filter(isOwn).map((each) => each.document),
+    users: all.filter((each) => !isOwn(each)).map((each) => each.document),
+  };
+}
 
 interface DoomedProps {
   doomed: DeletionTarget;
@@ -96,32 +139,48 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
     staleTime: 0,
     gcTime: 0,
   });
+  const objects = useObjectsOf(doomed);
+  const affected = along && [...along, ...objects.own.map((each) => words.deleted.objects(objectTitle(each)))];
   const keeping = useKeep({ names: [collection] });
   const edit: Edit = (editor) => {
     if (alsoDefinitions && definitions.length > 0 && extras)
       dropDefinitions(editor, { collection, extras, definitions });
     deletionEdit(doomed)(editor);
   };
-  // A comparison that removes nothing cannot validate the removal. The review validates it later.
-  const keep = async () => (await keeping.keep(edit, { unchecked: true })) && onDone();
+  // A comparison that removes nothing cannot validate the removal of a collection. The review validates it later.
+  const keep = async (unchecked: boolean) =>
+    (await keeping.keep(edit, { unchecked: unchecked || doomed.part !== 'objects' })) && onDone();
   return (
     <EditorForm keeping={keeping} keep={keep} onCancel={onCancel} isReady={!isLoading} label={words.save} color="red.8">
       <Text>{words.consequences[doomed.part](<b>{nameOf(doomed)}</b>)}</Text>
-      {along === undefined ? (
+      {affected === undefined ? (
         <LoadingIndicator label={words.loading} height="60px" />
       ) : (
-        along.length > 0 && (
+        affected.length > 0 && (
           <div>
             <Text size="sm" fw={600} mb={4}>
               {words.alsoAffected}
             </Text>
             <List size="sm">
-              {along.map((each) => (
+              {affected.map((each) => (
                 <List.Item key={each}>{each}</List.Item>
               ))}
             </List>
           </div>
         )
+      )}
+      {objects.users.length > 0 && (
+        <Caution title={words.usedBy}>
+          <List size="sm">
+            {objects.users.map(({ kind, id }) => (
+              <List.Item key={`${kind} ${id}`}>
+                <Link to="/objects" search={{ kind, id }}>
+                  {objectTitle({ kind, id })}
+                </Link>
+              </List.Item>
+            ))}
+          </List>
+        </Caution>
       )}
       {definitions.length > 0 && (
         <Stack gap={6}>
@@ -143,7 +202,7 @@ export function DeleteForm({ doomed, onDone, onCancel }: DoomedProps) {
 
 /** Describes the other changes that the deletion makes in the draft. */
 function differences(before: Draft, after: Draft, doomed: DeletionTarget): string[] {
-  return PARTS.flatMap((part) =>
+  return PARTS.filter((part) => part !== 'objects').flatMap((part) =>
     [...after[part]].flatMap(([key, edit]) => {
       const name = key.replace('\0', '.');
       if (before[part].get(key) === edit || (part === doomed.part && name === nameOf(doomed))) return [];

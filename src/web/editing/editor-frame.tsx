@@ -1,6 +1,8 @@
 import { Button, Drawer, Group, List, Stack, Alert, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type FieldValues, FormProvider, type UseFormReturn } from 'react-hook-form';
+import type { Part } from '../draft/model.js';
+import { objectTitle } from '../shared/changes/sentences.js';
 import { Caution, firstInput } from '../shared/form.js';
 import { ProblemAlert } from '../shared/problem-alert.js';
 import { SteadyButton } from '../shared/buttons.js';
@@ -9,9 +11,10 @@ import { FormName, useFormName, type KeepEditState } from './use-keep.js';
 import { placeBefore } from '../shared/focus.js';
 import { storeText, readKept } from '../shared/browser-storage.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
+import { messages as shared } from '../shared/messages.js';
 import { messages } from './messages.js';
 
-const words = messages.frame;
+const words = shared.form;
 
 /* Keeps input in a form across a reload or a login, and offers it when the form opens again. */
 
@@ -266,6 +269,11 @@ function TypedForm<Values extends FieldValues>(props: FormProps<Values> & { form
   );
 }
 
+function nameOf(part: Part, key: string): string {
+  const [first = '', second = ''] = key.split('\0');
+  return part === 'objects' ? objectTitle({ kind: second, id: first }) : key.replace('\0', '.');
+}
+
 function Frame<Values extends FieldValues>(props: FormProps<Values>) {
   const { keeping, form, keep, onCancel, isReady = true, label, color, children } = props;
   const { faults, error, isChecking } = keeping;
@@ -288,7 +296,7 @@ function Frame<Values extends FieldValues>(props: FormProps<Values>) {
             <List size="sm" mb="sm">
               {faults.map(({ part, key, message }) => (
                 <List.Item key={`${part} ${key} ${message}`}>
-                  {key !== null && <b>{key.replace('\0', '.')}: </b>}
+                  {key !== null && <b>{nameOf(part, key)}: </b>}
                   {message}
                 </List.Item>
               ))}

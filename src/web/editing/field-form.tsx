@@ -7,7 +7,7 @@ import type { Json } from '../../kernel/json.js';
 import { type Backfill, EXPRESSION_TYPES, TEXT_EXPRESSIONS, type TextExpression } from '../../schema/model/backfill.js';
 import { type Field, type ColumnSchema, fieldMeta, TEXT_TYPES } from '../../schema/model/model.js';
 import { checksOf } from '../../schema/normal-form/checks.js';
-import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
+import { ALIAS_TYPE, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 import { setBackfill } from '../draft/edits.js';
 import { memberKey } from '../draft/model.js';
 import { headName, useDraft, useDraftedFields } from '../draft/store.js';
@@ -30,15 +30,19 @@ import {
   type EnumValue,
   enumFaults,
   enumValues,
+  fieldTypeOptions,
   putEnumValues,
+  typeOfOption,
+  typeOption,
   useColumnType,
+  useManagedTypes,
   useTypeUsers,
 } from './column-types.js';
 import { EditorForm } from './editor-frame.js';
 import { messages } from './messages.js';
 import classes from './editor-frame.module.css';
 import { type Choices, MemberInput, useChoices } from './member-input.js';
-import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt, typeOptions } from './members.js';
+import { FIELD_SECTIONS, COLUMN_FLAGS, COLUMN_TEXTS, COLUMN_TYPE, memberAt } from './members.js';
 import { Sections } from './sections.js';
 import { createResolver, type Edit, useKeep } from './use-keep.js';
 import { locale } from '../shared/language.js';
@@ -119,12 +123,19 @@ function ColumnPart(props: ColumnPartProps) {
   const { setValue, getValues } = useFormContext();
   const type = useWatch({ name: 'type' }) as string;
   const schema = useWatch({ name: 'schema' }) as ColumnSchema | null;
-  const change = (next: string) => {
+  const managed = useManagedTypes() ?? [];
+  const value = typeOption({ type, schema }, managed);
+  const change = (option: string) => {
     const { schema: column } = getValues() as Field;
-    const dataType = dataTypesOf(next)?.[0] ?? 'text';
+    const { type: next, dataType } = typeOfOption(option);
     setValue('type', next, { shouldDirty: true });
-    const isBack = next === before?.type;
-    const made = column === null ? newColumn(next) : next === ALIAS_TYPE ? null : columnOfType(column, dataType);
+    const isBack = before !== null && option === typeOption(before, managed);
+    const made =
+      column === null
+        ? newColumn(next, { data_type: dataType })
+        : next === ALIAS_TYPE
+          ? null
+          : columnOfType(column, dataType);
     setValue('schema', isBack ? before.schema : made);
     if (before !== null) return;
     setValue('meta.interface', next === ALIAS_TYPE ? 'presentation-divider' : interfaceOf(next));
@@ -135,8 +146,8 @@ function ColumnPart(props: ColumnPartProps) {
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NativeSelect
           label={words.type}
-          data={typeOptions(typesFor(before))}
-          value={type}
+          data={fieldTypeOptions(before, managed)}
+          value={value}
           onChange={(event) => change(event.currentTarget.value)}
         />
         {schema !== null && <Variant type={type} column={schema} />}
@@ -150,7 +161,7 @@ function ColumnPart(props: ColumnPartProps) {
           </>
         )}
       </SimpleGrid>
-      {type === UNKNOWN_TYPE && <MemberInput member={OTHER_TYPE} choices={choices} />}
+      {value === UNKNOWN_TYPE && <MemberInput member={OTHER_TYPE} choices={choices} />}
       {schema === null ? (
         <Text size="sm" c="dimmed">
           {words.withoutColumn}
@@ -160,15 +171,6 @@ function ColumnPart(props: ColumnPartProps) {
       )}
     </Stack>
   );
-}
-
-/**
- * Returns the types that the field can have. A field with a column cannot lose it, and an alias field cannot get one.
- */
-function typesFor(before: Field | null): string[] {
-  if (before === null) return FIELD_TYPES.filter((type) => type !== UNKNOWN_TYPE);
-  if (before.schema === null) return [ALIAS_TYPE];
-  return FIELD_TYPES.filter((type) => type !== ALIAS_TYPE);
 }
 
 const hasLength = ({ data_type: type }: ColumnSchema): boolean => type === 'character varying' || type === 'character';

@@ -83,24 +83,21 @@ export const messages = inLanguage(
         fields: (name: ReactNode) =>
           sentence`${name} and its values are deleted when you apply the draft. The review shows how long you can restore them.`,
         relations: (name: ReactNode) => sentence`${name} is deleted as a relation. Its column and values are kept.`,
+        objects: (name: ReactNode) => sentence`${name} is deleted when you apply the draft.`,
       },
+      usedBy:
+        'These objects use the table. Change or delete them in the draft too, or the service rejects the deletion.',
       deleted: {
         collections: (name: string) => `collection ${name} is deleted`,
         fields: (name: string) => `field ${name} is deleted`,
         relations: (name: string) => `relation ${name} is deleted`,
+        objects: (name: string) => `${name} is deleted`,
       },
       updated: {
         collections: (name: string) => `collection ${name} is updated because it refers to this object`,
         fields: (name: string) => `field ${name} is updated because it refers to this object`,
         relations: (name: string) => `relation ${name} is updated because it refers to this object`,
       },
-    },
-    frame: {
-      unsaved: 'You have unsaved input from an earlier visit',
-      restoreInput: 'Restore input',
-      discardInput: 'Discard input',
-      wouldReject: 'The service would reject this',
-      saveAnyway: 'Save to draft anyway',
     },
     field: {
       default: 'Default',
@@ -327,24 +324,21 @@ export const messages = inLanguage(
         fields: (name) =>
           sentence`${name} wird beim Anwenden des Entwurfs mit allen Werten gelöscht. Die Prüfung zeigt, wie lange eine Wiederherstellung möglich ist.`,
         relations: (name) => sentence`${name} wird als Relation gelöscht. Spalte und Werte bleiben erhalten.`,
+        objects: (name) => sentence`${name} wird beim Anwenden des Entwurfs gelöscht.`,
       },
+      usedBy:
+        'Diese Objekte verwenden die Tabelle. Ändern oder löschen Sie sie ebenfalls im Entwurf, sonst lehnt der Dienst die Löschung ab.',
       deleted: {
         collections: (name) => `Die Collection ${name} wird gelöscht`,
         fields: (name) => `Das Feld ${name} wird gelöscht`,
         relations: (name) => `Die Relation ${name} wird gelöscht`,
+        objects: (name) => `${name} wird gelöscht`,
       },
       updated: {
         collections: (name) => `Die Collection ${name} wird angepasst, weil sie auf dieses Objekt verweist`,
         fields: (name) => `Das Feld ${name} wird angepasst, weil es auf dieses Objekt verweist`,
         relations: (name) => `Die Relation ${name} wird angepasst, weil sie auf dieses Objekt verweist`,
       },
-    },
-    frame: {
-      unsaved: 'Nicht gespeicherte Eingaben von einem früheren Besuch',
-      restoreInput: 'Eingaben wiederherstellen',
-      discardInput: 'Eingaben verwerfen',
-      wouldReject: 'Der Dienst würde dies ablehnen',
-      saveAnyway: 'Trotzdem in den Entwurf',
     },
     field: {
       default: 'Standardwert',

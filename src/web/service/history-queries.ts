@@ -1,7 +1,8 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { Operations } from '../../client/api.js';
 import type { Body } from './send.js';
-import { type ObjectName, SCHEMA } from './queries.js';
+import type { ObjectName } from '../../schema/model/objects.js';
+import { SCHEMA } from './queries.js';
 import { request, requestAnswer } from './request.js';
 import type {
   Batch,

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Collection } from '../../schema/model/model.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
-import { request, reasonHeader } from './request.js';
+import type { ObjectName } from '../../schema/model/objects.js';
+import { request } from './request.js';
 import type { CollectionDocument, FieldDocument, ListedCollection } from './types.js';
 
 /** The schema is refetched only after new events: see app/follow-log.ts. */
@@ -119,14 +119,12 @@ export const extrasOfQuery = (collections: readonly string[]) =>
     },
   });
 
-/* Views, functions and other objects. Changes are for admins. */
-
-export type ObjectName = Pick<SchemaObject, 'kind' | 'id'>;
+/* Views, functions and other objects. */
 
 export const objectsQuery = () =>
   queryOptions({
+    ...UNTIL_TOLD,
     queryKey: [SCHEMA, 'objects'],
-    staleTime: Infinity,
     queryFn: async ({ signal }) => (await request('listObjects', { signal })).data,
   });
 
@@ -137,37 +135,10 @@ export const dependentsQuery = ({ kind, id }: ObjectName) =>
     queryFn: async ({ signal }) => (await request('listDependents', { params: { kind, id }, signal })).data,
   });
 
-export interface ObjectInput {
-  definition: string;
-  /** The comment. Empty for none. */
-  comment: string;
-}
-
-interface SavedObject {
-  /** The object to change. Null to create one. */
-  object: ObjectName | null;
-  kind: SchemaObject['kind'];
-  input: ObjectInput;
-  reason: string;
-}
-
-/** @throws ServiceError at `definition` or `comment` */
-export async function saveObject({ object, kind, input, reason }: SavedObject): Promise<ObjectName> {
-  const { definition, comment } = input;
-  const body = { definition, comment: comment === '' ? null : comment };
-  const headers = reasonHeader(reason);
-  const saved = await (object === null
-    ? request('createObject', { body: { kind, ...body }, headers })
-    : request('updateObject', { params: object, body, headers }));
-  return saved.data;
-}
-
-/** @throws ServiceError at `to` */
-export async function renameObject({ kind, id }: ObjectName, to: string, reason: string): Promise<ObjectName> {
-  const renamed = await request('renameObject', { params: { kind, id }, body: { to }, headers: reasonHeader(reason) });
-  return renamed.data;
-}
-
-/** @throws ServiceError if other objects use it */
-export const deleteObject = (object: ObjectName, reason: string) =>
-  request('deleteObject', { params: object, headers: reasonHeader(reason) });
+/** The objects that use a collection, by its name at the head. */
+export const usersQuery = (collection: string) =>
+  queryOptions({
+    ...UNTIL_TOLD,
+    queryKey: [SCHEMA, 'objects', collection],
+    queryFn: async ({ signal }) => (await request('listObjects', { query: { collection }, signal })).data,
+  });

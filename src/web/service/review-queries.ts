@@ -1,9 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
+import type { SchemaObject } from '../../schema/model/objects.js';
 import type { Resolution } from '../../schema/merge/model.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import { CHANGE, SCHEMA } from './queries.js';
-import { reasonHeader, request, requestAnswer } from './request.js';
+import { answerTo, reasonHeader, request, requestAnswer } from './request.js';
 import { readAnswer, ServiceError } from './send.js';
 import { pathOf } from '../../client/request.js';
 import type { ChangeRequest, Plan, SchemaDiff, Finding } from './types.js';
@@ -79,6 +80,23 @@ export async function compareFile(
 ): Promise<Reviewed> {
   const query = { mode: mirror ? 'mirror' : 'merge', force } as const;
   return readReviewed(await requestAnswer('diffSnapshot', { query, file, signal }));
+}
+
+/**
+ * Reads the definition of an object, which contains its name. Nothing is changed.
+ * @returns null if the schema already contains exactly this object
+ * @throws ServiceError at `objects[0]`
+ */
+export async function readDefinedObject(
+  object: Pick<SchemaObject, 'kind' | 'definition' | 'comment'>,
+  release: string,
+): Promise<SchemaObject | null> {
+  const body = { version: 1, service: release, vendor: 'postgres', objects: [object] };
+  const { diff } = await readAnswer<Reviewed>(await answerTo('diffSnapshot', { query: { mode: 'merge' }, body }));
+  const [item] = diff.objects ?? [];
+  if (item === undefined) return null;
+  const [entry] = item.diff;
+  return entry?.kind === 'N' && entry.path === undefined ? (entry.rhs as SchemaObject) : { ...object, id: item.id };
 }
 
 export interface Merging {
@@ -193,11 +211,11 @@ const bodyOf = ({ hash, diff, acknowledge = [] }: ApplyInput) => ({
 });
 
 /** The plan without running or locking anything. */
-export const explain = (applying: ApplyInput, signal: AbortSignal): Promise<Plan> =>
+export const explain = (applying: ApplyInput, signal?: AbortSignal): Promise<Plan> =>
   request('applyDiff', {
     query: { ...optionsOf(applying), explain: true },
     body: bodyOf(applying),
-    signal,
+    ...(signal && { signal }),
   }) as Promise<Plan>;
 
 /** Starts a dry run, which PostgreSQL runs and rolls back. */

@@ -165,6 +165,11 @@ export const messages = inLanguage(
       reason: 'Reason',
       required: 'Required by the policy',
       recorded: 'Recorded with the change',
+      unsaved: 'You have unsaved input from an earlier visit',
+      restoreInput: 'Restore input',
+      discardInput: 'Discard input',
+      wouldReject: 'The service would reject this',
+      saveAnyway: 'Save to draft anyway',
     },
     page: {
       apiTabs: { label: 'API pages', reference: 'Reference', guides: 'Guides' },
@@ -337,6 +342,11 @@ export const messages = inLanguage(
       reason: 'Grund',
       required: 'Von der Richtlinie verlangt',
       recorded: 'Wird mit der Änderung gespeichert',
+      unsaved: 'Nicht gespeicherte Eingaben von einem früheren Besuch',
+      restoreInput: 'Eingaben wiederherstellen',
+      discardInput: 'Eingaben verwerfen',
+      wouldReject: 'Der Dienst würde dies ablehnen',
+      saveAnyway: 'Trotzdem in den Entwurf',
     },
     page: {
       apiTabs: { label: 'Seiten der API', reference: 'Referenz', guides: 'Anleitungen' },

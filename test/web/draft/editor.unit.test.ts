@@ -16,10 +16,11 @@ const atHead = (extras: TableExtras | undefined) => ({
   collections: [{ ...LISTED, schema: { comment: null, ...(extras && { extras }) } }],
   fields: [],
   relations: [],
+  objects: [],
 });
 
 describe('the extras of a table in a draft', () => {
-  const edit = () => new DraftEditor(EMPTY, { collections: [LISTED], fields: [], relations: [] });
+  const edit = () => new DraftEditor(EMPTY, { collections: [LISTED], fields: [], relations: [], objects: [] });
 
   it('differ only by their change, even if the draft changed the table before', () => {
     const editor = edit();

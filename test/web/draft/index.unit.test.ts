@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { foreignKeyName } from '../../../src/schema/model/name-length.js';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import type { NewRelation } from '../../../src/schema/model/model.js';
-import type { State } from '../../../src/schema/model/state.js';
+import { type State, getObject } from '../../../src/schema/model/state.js';
 import { snapshotHash, snapshotOf } from '../../../src/schema/snapshot/snapshot.js';
 import { type Head, byDraftNames, draftDiff, resolveConflict } from '../../../src/web/draft/diff.js';
 import {
@@ -16,9 +16,18 @@ import {
   changesIn,
   isEmpty,
   memberKey,
+  objectKeyOf,
   touchedAtHead,
 } from '../../../src/web/draft/model.js';
-import { discard, put, remove, renameCollection, renameField, remainingDraft } from '../../../src/web/draft/edits.js';
+import {
+  discard,
+  put,
+  remove,
+  renameCollection,
+  renameField,
+  renameObject,
+  remainingDraft,
+} from '../../../src/web/draft/edits.js';
 import {
   type Item,
   selectChosen,
@@ -39,13 +48,19 @@ const start = accept(withRelations(), 'create-field', {
 /** As the app reads it: only the collections of the draft. */
 function headOf(state: State, draft: Draft): Head {
   const names = new Set(touchedAtHead(draft));
-  const { collections, fields, relations } = runToEnd(snapshotOf(state, release, (name) => names.has(name)));
+  const {
+    collections,
+    fields,
+    relations,
+    objects = [],
+  } = runToEnd(snapshotOf(state, release, (name) => names.has(name), true));
   return {
     position: state.position,
     hash: runToEnd(snapshotHash(state, release)),
     collections: collections.map((each) => collectionOf(each as never)),
     fields: fields.map(fieldOf),
     relations: relations.map((each) => relationOf(each as unknown as NewRelation)),
+    objects,
   };
 }
 
@@ -310,7 +325,7 @@ describe('a draft of the admin app', () => {
       field: 'headline',
     });
     expect(changesIn(draft)).to.deep.equal([
-      { part: 'fields', collection: 'articles', field: 'title', mark: 'removed' },
+      { part: 'fields', collection: 'articles', field: 'title', kind: null, mark: 'removed' },
     ]);
     appliedTo(start, draft).when.then('field.deleted articles.title');
   });
@@ -341,8 +356,7 @@ describe('a draft of the admin app', () => {
     const [conflict] = draftDiff(draft, head).conflicts;
     expect(conflict).to.deep.equal({
       part: 'collections',
-      collection: 'articles',
-      field: null,
+      key: 'articles',
       path: ['meta', 'note'],
       base: null,
       mine: 'mine',
@@ -369,6 +383,81 @@ describe('a draft of the admin app', () => {
     expect(resolveConflict(draft, headOf(gone, draft), conflict, 'theirs')).to.equal(EMPTY);
     const mine = resolveConflict(draft, headOf(gone, draft), conflict, 'mine');
     appliedTo(gone, mine).when.then('field.created articles.title');
+  });
+
+  describe('of views and triggers', () => {
+    const body = { kind: 'view', definition: 'CREATE VIEW names AS SELECT title FROM articles' };
+    const definition =
+      'CREATE TRIGGER audit BEFORE UPDATE ON articles FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()';
+    const trigger = { kind: 'trigger', definition };
+    const state = [body, trigger].reduce((before, each) => accept(before, 'create-object', { body: each }), start);
+    const objectAt = (kind: 'view' | 'trigger', id: string) => {
+      const object = getObject(state, { kind, id });
+      if (object === undefined) throw new Error(`no ${kind} ${id}`);
+      return object;
+    };
+    const view = objectAt('view', 'names');
+    const applied = (draft: Draft, to: State = state) => {
+      const { hash, diff, conflicts } = draftDiff(draft, headOf(to, draft));
+      const when = given(to).when('apply-diff', { release, body: { hash, diff }, objects: true });
+      return { diff, conflicts, when };
+    };
+
+    it('renames and changes a view in one item, from the definition with its former name', () => {
+      const definition = 'CREATE VIEW names AS SELECT id FROM articles';
+      const changed = put(EMPTY, 'objects', { before: view, after: { ...view, definition } });
+      const draft = renameObject(changed, view, 'titles');
+      expect(changesIn(draft)).to.deep.equal([
+        { part: 'objects', collection: 'titles', field: null, kind: 'view', mark: 'renamed' },
+      ]);
+      const { when, conflicts } = applied(draft);
+      expect(conflicts).to.deep.equal([]);
+      const after = follow(state, when.then('object.renamed null', 'object.updated null'));
+      expect(getObject(after, { kind: 'view', id: 'titles' })?.definition).to.equal(
+        'CREATE VIEW titles AS SELECT id FROM articles',
+      );
+      expect(renameObject(draft, { kind: 'view', id: 'titles' }, 'names')).to.deep.equal(changed);
+      expect(discard(draft, 'objects', objectKeyOf({ kind: 'view', id: 'titles' }))).to.equal(EMPTY);
+    });
+
+    it('deletes a trigger of a renamed collection, and drops its edit if the collection is deleted', () => {
+      const named = renameCollection(EMPTY, 'articles', 'posts');
+      const own = { ...objectAt('trigger', 'audit on articles'), id: 'audit on posts' };
+      const { when } = applied(remove(named, 'objects', own));
+      when.then('object.deleted null', 'collection.renamed articles');
+      const edited = put(named, 'objects', { before: own, after: { ...own, comment: 'Audited' } });
+      expect(
+        remove(edited, 'collections', { ...collectionAt(start, 'articles'), collection: 'posts' }).objects.size,
+      ).to.equal(0);
+    });
+
+    it('reports another definition by another user as a conflict', () => {
+      const edited = (definition: string) => ({ ...view, definition });
+      const mine = 'CREATE VIEW names AS SELECT id FROM articles';
+      const draft = put(EMPTY, 'objects', { before: view, after: edited(mine) });
+      const theirs = 'CREATE VIEW names AS SELECT title AS name FROM articles';
+      const input = { kind: 'view', id: 'names', body: { definition: theirs } };
+      const now = accept(state, 'update-object', input);
+      const { conflicts } = applied(draft, now);
+      expect(conflicts).to.deep.equal([
+        { part: 'objects', key: 'names\0view', path: ['definition'], base: view.definition, mine, theirs },
+      ]);
+      const [conflict] = conflicts;
+      if (conflict === undefined) throw new Error('no conflict');
+      const kept = resolveConflict(draft, headOf(now, draft), conflict, 'mine');
+      applied(kept, now).when.then('object.updated null');
+      const taken = resolveConflict(draft, headOf(now, draft), conflict, 'theirs');
+      applied(taken, now).when.then();
+    });
+
+    it('is read from storage, also from a release without objects', () => {
+      const draft = renameObject(remove(EMPTY, 'objects', objectAt('trigger', 'audit on articles')), view, 'titles');
+      expect(readDraft(draftText(draft))).to.deep.equal(draft);
+      const { objects: _, ...stored } = JSON.parse(draftText(withMeta(EMPTY, start, 'articles', { note: 'x' }))) as {
+        objects: unknown;
+      };
+      expect(readDraft(JSON.stringify(stored)).collections.size).to.equal(1);
+    });
   });
 
   it('survives serialization, with names of any kind', () => {

@@ -1,38 +1,39 @@
-/** Shows views, functions and other objects with their definitions. Admins create, edit and delete them here. */
+/** Shows views, functions and other objects with their definitions and the draft applied. Authors edit them here. */
 import { Button, Group, NativeSelect, Stack, Text, TextInput, Textarea, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
-import { objectNameParts } from '../../../schema/model/object-ids.js';
+import { type ReactNode, useState } from 'react';
+import { type FieldValues, useController, useForm, useFormContext } from 'react-hook-form';
+import { objectNameParts, renamedId } from '../../../schema/model/object-ids.js';
 import {
   KINDS,
   OBJECT_KINDS,
   type ObjectKind,
+  type ObjectName,
   type SchemaObject,
   isNamedLikeTable,
+  newObject,
 } from '../../../schema/model/objects.js';
 import { grantTexts } from '../../../schema/model/privileges.js';
-import {
-  deleteObject,
-  dependentsQuery,
-  type ObjectInput,
-  type ObjectName,
-  objectsQuery,
-  renameObject,
-  saveObject,
-  SCHEMA,
-  infoQuery,
-} from '../../service/queries.js';
+import { MarkBadge } from '../../draft/draft-bar.js';
+import { discard, renameObject, withNameOf } from '../../draft/edits.js';
+import { type MarkedDocument, findObject, hasObject } from '../../draft/marked-documents.js';
+import { formerObject, isInDraft, objectKeyOf } from '../../draft/model.js';
+import { currentDraft, editDraft, useDraft, useDraftedObjects } from '../../draft/store.js';
 import { EnumDefinition, labelsIn } from '../../editing/column-types.js';
+import { DeleteForm, deleteTitle } from '../../editing/delete-form.js';
+import { EditorDrawer, EditorForm } from '../../editing/editor-frame.js';
+import { createResolver, type Edit, FormName, useKeep } from '../../editing/use-keep.js';
+import { dependentsQuery, infoQuery } from '../../service/queries.js';
 import { objectEventsQuery } from '../../service/history-queries.js';
 import { ServiceError } from '../../service/send.js';
+import { readDefinedObject } from '../../service/review-queries.js';
 import { useMay } from '../../service/session.js';
-import { ConfirmButton, CopyButton, SteadyButton } from '../../shared/buttons.js';
-import { ReasonInput, useIsReasonRequired, useLacksReason } from '../../shared/form.js';
+import { CopyButton } from '../../shared/buttons.js';
 import { Dependents, SqlBlock } from '../../shared/catalog.js';
 import { EventHistory } from '../../shared/changes/change-list.js';
 import { Page, Section, useTitle } from '../../shared/page.js';
-import { LoadingIndicator, ProblemAlert, QueryResult } from '../../shared/problem-alert.js';
+import { LoadingIndicator, ProblemAlert } from '../../shared/problem-alert.js';
 import { quotedName, visibleSql } from '../../shared/text.js';
 import classes from './page.module.css';
 import { Name, named } from '../../shared/name.js';
@@ -43,7 +44,7 @@ const route = getRouteApi('/objects');
 export function ObjectsPage() {
   useTitle(messages.title);
   const { data: info } = useQuery(infoQuery());
-  const mayChange = useMay('administer');
+  const mayChange = useMay('propose');
   if (info === undefined) return <LoadingIndicator label={messages.loading} />;
   if (info.objects !== true)
     return (
@@ -71,37 +72,45 @@ export function ObjectsPage() {
   );
 }
 
+type Marked = MarkedDocument<SchemaObject>;
+
 function Objects() {
-  const objects = useQuery(objectsQuery());
-  const { kind, id, new: isNew } = route.useSearch();
+  const { data, error, refetch } = useDraftedObjects();
+  if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
+  if (data === undefined) return <LoadingIndicator label={messages.loading} />;
+  return <LoadedObjects objects={data} />;
+}
+
+function LoadedObjects({ objects }: { objects: readonly Marked[] }) {
+  const { draft } = useDraft();
+  const { kind, id, new: isNew = false } = route.useSearch();
+  const shown = id === undefined ? undefined : findObject(draft, objects, { kind, id });
   return (
-    <QueryResult query={objects} label={messages.loading}>
-      {(all) => {
-        const shown = all.find((each) => each.kind === kind && each.id === id);
-        return (
-          <div className={classes.columns} data-open={isNew === true || id !== undefined || undefined}>
-            <Link to="/objects" className={classes.back}>
-              {messages.list.all}
-            </Link>
-            <ObjectList objects={all} shown={shown} />
-            {isNew === true ? (
-              <NewObject />
-            ) : shown !== undefined ? (
-              <ObjectDetails key={`${shown.kind} ${shown.id}`} object={shown} />
-            ) : all.length === 0 && id === undefined ? null : (
-              <Text c="dimmed">{id === undefined ? messages.list.choose : messages.list.missing(id)}</Text>
-            )}
-          </div>
-        );
-      }}
-    </QueryResult>
+    <div className={classes.columns} data-open={isNew || id !== undefined || undefined}>
+      <Link to="/objects" className={classes.back}>
+        {messages.list.all}
+      </Link>
+      <ObjectList objects={objects} shown={shown?.document} />
+      {isNew ? (
+        <NewObject objects={objects} />
+      ) : shown !== undefined ? (
+        <ObjectDetails key={objectKeyOf(shown.document)} object={shown} objects={objects} />
+      ) : (
+        <NoObject id={id} isEmpty={objects.length === 0} />
+      )}
+    </div>
   );
 }
 
-function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; shown: SchemaObject | undefined }) {
+function NoObject({ id, isEmpty }: { id: string | undefined; isEmpty: boolean }) {
+  if (isEmpty && id === undefined) return null;
+  return <Text c="dimmed">{id === undefined ? messages.list.choose : messages.list.missing(id)}</Text>;
+}
+
+function ObjectList({ objects, shown }: { objects: readonly Marked[]; shown: SchemaObject | undefined }) {
   const [filter, setFilter] = useState('');
   const typed = filter.trim().toLowerCase();
-  const found = objects.filter(({ id }) => id.toLowerCase().includes(typed));
+  const found = objects.filter(({ document: { id } }) => id.toLowerCase().includes(typed));
   if (objects.length === 0) return <Text c="dimmed">{messages.list.none}</Text>;
   return (
     <nav aria-label={messages.title}>
@@ -113,7 +122,7 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
         onChange={(event) => setFilter(event.currentTarget.value)}
       />
       {OBJECT_KINDS.map((kind) => {
-        const ofKind = found.filter((each) => each.kind === kind);
+        const ofKind = found.filter(({ document }) => document.kind === kind);
         if (ofKind.length === 0) return null;
         return (
           <section key={kind} aria-label={messages.kind(kind)}>
@@ -121,17 +130,18 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
               {messages.count(kind, ofKind.length)}
             </Text>
             <ul className={classes.list}>
-              {ofKind.map(({ id }) => (
-                <li key={id}>
+              {ofKind.sort(byId).map(({ document: { id }, mark }) => (
+                <li key={id} className={classes.entry}>
                   <Link
                     to="/objects"
                     search={{ kind, id }}
-                    className={classes.entry}
-                    data-here={(shown?.kind === kind && shown.id === id) || undefined}
+                    className={classes.name}
+                    data-mark={mark}
                     aria-current={shown?.kind === kind && shown.id === id ? 'page' : undefined}
                   >
                     <Name of={id} />
                   </Link>
+                  <MarkBadge mark={mark} />
                 </li>
               ))}
             </ul>
@@ -142,30 +152,36 @@ function ObjectList({ objects, shown }: { objects: readonly SchemaObject[]; show
   );
 }
 
-function ObjectDetails({ object }: { object: SchemaObject }) {
-  const [form, setForm] = useState<'edit' | 'rename' | null>(null);
-  const mayChange = useMay('administer');
+const byId = (one: Marked, other: Marked): number => (one.document.id < other.document.id ? -1 : 1);
+
+type FormKind = 'edit' | 'rename' | 'delete';
+
+function ObjectDetails({ object, objects }: { object: Marked; objects: readonly Marked[] }) {
+  const [form, setForm] = useState<FormKind | null>(null);
   const mayReadHistory = useMay('readHistory');
-  const { kind, id, comment, indexes = [] } = object;
-  const definition = sqlOf(object);
+  const navigate = useNavigate();
+  const { document } = object;
+  const { id, comment, indexes = [] } = document;
+  const { draft } = useDraft();
+  const former = object.before && formerObject(draft, document);
+  const sql = useShownSql(document);
   const close = () => setForm(null);
-  if (form === 'rename') return <RenameForm object={object} onClose={close} />;
-  if (form === 'edit')
+  if (form === 'rename')
     return (
-      <ObjectForm
-        kind={kind}
-        object={object}
-        title={messages.details.editing(id)}
-        button={messages.form.save}
+      <RenameForm
+        object={document}
+        objects={objects}
+        onDone={(search) => void navigate({ to: '/objects', search })}
         onClose={close}
       />
     );
+  if (form === 'edit') return <EditForm object={object} onClose={close} />;
   return (
     <section className={classes.part} aria-label={named`${id}`}>
       <Stack>
         <DetailsHeader object={object} onForm={setForm} />
         {comment !== null && <Text>{comment}</Text>}
-        <SqlBlock sql={definition} label={messages.details.definitionOf(id)} />
+        <SqlBlock sql={sql} label={messages.details.definitionOf(id)} />
         {indexes.map((index) => (
           <Text key={index.name} size="sm">
             {index.unique === true ? messages.details.uniqueIndex : messages.details.index}{' '}
@@ -173,118 +189,83 @@ function ObjectDetails({ object }: { object: SchemaObject }) {
             {`: ${visibleSql(index.definition)}`}
           </Text>
         ))}
-        {mayReadHistory && <ObjectDependents object={object} />}
-        {mayChange && <Deletion object={object} />}
-        {mayReadHistory && (
-          <Section title={messages.details.history}>
-            <ObjectEvents object={object} />
-          </Section>
+        {former !== null && mayReadHistory && (
+          <>
+            <ObjectDependents object={former} />
+            <Section title={messages.details.history}>
+              <ObjectEvents object={former} />
+            </Section>
+          </>
         )}
       </Stack>
+      {form === 'delete' && (
+        <EditorDrawer name="delete object" title={deleteTitle({ part: 'objects', document })} onClose={close}>
+          <DeleteForm
+            doomed={{ part: 'objects', document }}
+            onDone={() => {
+              close();
+              if (object.before === null) void navigate({ to: '/objects' });
+            }}
+            onCancel={close}
+          />
+        </EditorDrawer>
+      )}
     </section>
   );
 }
 
-function DetailsHeader({ object, onForm }: { object: SchemaObject; onForm: (form: 'edit' | 'rename') => void }) {
-  const mayChange = useMay('administer');
-  const { kind, id, enabled } = object;
+/** Returns the definition in SQL. That of an object that the draft renames has the new name. */
+function useShownSql(object: SchemaObject): string {
+  const { draft } = useDraft();
+  return withNameOf(sqlOf(object), formerObject(draft, object), object);
+}
+
+function DetailsHeader({ object: { document, mark }, onForm }: { object: Marked; onForm: (form: FormKind) => void }) {
+  const mayChange = useMay('propose');
+  const { kind, id, enabled } = document;
+  const action = (form: FormKind) => (
+    <Button variant="default" onClick={() => onForm(form)}>
+      {messages.details[form]}
+    </Button>
+  );
   return (
     <Group justify="space-between" align="flex-start">
       <div>
-        <Title order={2} size="h4">
-          <Name of={id} />
-        </Title>
+        <Group gap="xs">
+          <Title order={2} size="h4">
+            <Name of={id} />
+          </Title>
+          <MarkBadge mark={mark} />
+        </Group>
         <Text size="sm" c="dimmed">
           {[messages.kind(kind), ...(enabled === undefined ? [] : [messages.enabled[enabled]])].join(', ')}
         </Text>
       </div>
       <Group gap="xs">
-        <CopyButton text={sqlOf(object)} label={messages.details.copy} />
-        {mayChange && canRename(object) && (
-          <Button variant="default" onClick={() => onForm('rename')}>
-            {messages.details.rename}
+        <CopyButton text={useShownSql(document)} label={messages.details.copy} />
+        {mayChange && mark !== undefined && (
+          <Button
+            variant="default"
+            onClick={() => editDraft((draft) => discard(draft, 'objects', objectKeyOf(document)))}
+          >
+            {mark === 'removed' ? messages.details.undoDeletion : messages.details.discard}
           </Button>
         )}
-        {mayChange && (
-          <Button variant="default" onClick={() => onForm('edit')}>
-            {messages.details.edit}
-          </Button>
+        {mayChange && mark !== 'removed' && (
+          <>
+            {canRename(document) && action('rename')}
+            {action('edit')}
+            {action('delete')}
+          </>
         )}
       </Group>
     </Group>
   );
 }
 
-/** Privileges have the name of a role, and row security and table options have the name of their table. */
+/** Other kinds have the name of a role or a table. */
 const canRename = ({ kind }: SchemaObject): boolean => kind !== 'privileges' && !isNamedLikeTable({ kind });
 
-function RenameForm({ object, onClose }: { object: SchemaObject; onClose: () => void }) {
-  const { id } = object;
-  const { name } = objectNameParts(object);
-  const [to, setTo] = useState(name);
-  const [reason, setReason] = useState('');
-  const lacksReason = useLacksReason(reason);
-  const save = useSaving(() => renameObject(object, to.trim(), reason), onClose);
-  const fault = save.error instanceof ServiceError ? save.error.at('to') : undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
-  return (
-    <form className={classes.part} onSubmit={submit} aria-label={messages.details.renaming(id)}>
-      <Stack>
-        <TextInput
-          label={messages.form.newName}
-          description={messages.form.newNameHelp}
-          data-autofocus
-          autoComplete="off"
-          spellCheck={false}
-          value={to}
-          error={fault}
-          onChange={(event) => setTo(event.currentTarget.value)}
-        />
-        <ReasonInput value={reason} onChange={setReason} />
-        {save.error !== null && fault === undefined && <ProblemAlert error={save.error} />}
-        <FormEnd
-          button={messages.details.rename}
-          isDisabled={to.trim() === '' || to.trim() === name || lacksReason}
-          isSaving={save.isPending}
-          onClose={onClose}
-        />
-      </Stack>
-    </form>
-  );
-}
-
-interface FormEndProps {
-  button: string;
-  isDisabled: boolean;
-  isSaving: boolean;
-  onClose: (() => void) | undefined;
-}
-
-/** The buttons of a form. The service applies it immediately. */
-function FormEnd({ button, isDisabled, isSaving, onClose }: FormEndProps) {
-  return (
-    <>
-      <Text size="sm" c="dimmed">
-        {messages.form.atOnce}
-      </Text>
-      <Group justify="flex-end">
-        {onClose !== undefined && (
-          <Button variant="default" onClick={onClose}>
-            {messages.form.cancel}
-          </Button>
-        )}
-        <SteadyButton type="submit" disabled={isDisabled} loading={isSaving}>
-          {button}
-        </SteadyButton>
-      </Group>
-    </>
-  );
-}
-
-/** Nothing depends on most objects, so the section is shown only for dependents and for errors. */
 function ObjectDependents({ object }: { object: ObjectName }) {
   const { data: dependents = [], error, refetch } = useQuery(dependentsQuery(object));
   if (error !== null) return <ProblemAlert error={error} retry={() => void refetch()} />;
@@ -300,85 +281,158 @@ const ObjectEvents = ({ object }: { object: ObjectName }) => (
   <EventHistory query={useQuery(objectEventsQuery(object))} />
 );
 
-function Deletion({ object }: { object: ObjectName }) {
-  const navigate = useNavigate();
-  const client = useQueryClient();
-  const isReasonRequired = useIsReasonRequired();
-  const [reason, setReason] = useState('');
-  const lacksReason = useLacksReason(reason);
-  const removal = useMutation({
-    mutationFn: () => deleteObject(object, reason),
-    onSuccess: async () => {
-      await navigate({ to: '/objects' });
-      await client.invalidateQueries({ queryKey: [SCHEMA] });
-    },
-  });
-  return (
-    <>
-      {removal.error !== null && <ProblemAlert error={removal.error} />}
-      {isReasonRequired && <ReasonInput label={messages.details.deletionReason} value={reason} onChange={setReason} />}
-      <Group>
-        <ConfirmButton
-          label={messages.details.delete}
-          sure={messages.details.deleteSurely(object.id)}
-          about={object.id}
-          disabled={lacksReason}
-          loading={removal.isPending}
-          onConfirm={() => removal.mutate()}
-        />
-      </Group>
-    </>
-  );
-}
-
-function NewObject() {
-  const [kind, setKind] = useState<ObjectKind>('view');
-  return (
-    <ObjectForm kind={kind} object={null} title={messages.create} button={messages.form.create}>
-      <NativeSelect
-        label={messages.form.kind}
-        value={kind}
-        data={OBJECT_KINDS.map((value) => ({ value, label: messages.kind(value) }))}
-        onChange={(event) => setKind(event.currentTarget.value as ObjectKind)}
-      />
-    </ObjectForm>
-  );
-}
-
-interface FormProps {
-  kind: ObjectKind;
-  /** The object. Null for a new one. */
-  object: SchemaObject | null;
+interface FormPartProps {
   title: string;
-  button: string;
-  /** Called after the object was saved, and by the button "Cancel". */
-  onClose?: () => void;
-  children?: ReactNode;
+  /** The name under which the browser stores unsaved input. */
+  name: string;
+  children: ReactNode;
 }
 
-function ObjectForm({ kind, object, title, button, onClose, children }: FormProps) {
-  const [input, setInput] = useState(inputOf(object));
-  const [reason, setReason] = useState('');
-  const lacksReason = useLacksReason(reason);
-  const save = useSaving(() => saveObject({ object, kind, input, reason }), onClose);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
+const FormPart = ({ title, name, children }: FormPartProps) => (
+  <section className={classes.form} aria-label={title}>
+    <Title order={2} size="h4" className={classes.title ?? ''}>
+      {title}
+    </Title>
+    <FormName value={name}>{children}</FormName>
+  </section>
+);
+
+interface RenameFormProps {
+  object: SchemaObject;
+  objects: readonly Marked[];
+  onDone: (renamed: ObjectName) => void;
+  onClose: () => void;
+}
+
+function RenameForm({ object, objects, onDone, onClose }: RenameFormProps) {
+  const { kind, id } = object;
+  const { name } = objectNameParts(object);
+  const renamed = (to: unknown): ObjectName => ({ kind, id: renamedId(object, String(to).trim()) });
+  const form = useForm<FieldValues>({
+    defaultValues: { to: name },
+    resolver: createResolver({}, ({ to }): Record<string, string> => {
+      if (String(to).trim() === '') return { to: messages.form.enterName };
+      const other = renamed(to);
+      return other.id !== id && hasObject(objects, other) ? { to: messages.form.taken(other.id) } : {};
+    }),
+  });
+  const keeping = useKeep({ names: [], form, inputFor: () => 'to' });
+  const edit: Edit = (editor) => {
+    const { id: to } = renamed(form.getValues('to'));
+    if (to !== id) editor.change((draft) => renameObject(draft, object, to));
+  };
+  const keep = async (unchecked: boolean) => {
+    const isKept = await keeping.keep(edit, { unchecked });
+    const to = renamed(form.getValues('to'));
+    // The form is no longer shown if the draft has no object with the old name.
+    if (to.id !== id && isInDraft(currentDraft().draft, to)) onDone(to);
+    else if (isKept) onClose();
+  };
+  const { error } = form.getFieldState('to', form.formState);
+  return (
+    <FormPart title={messages.details.renaming(id)} name={`rename object ${kind} ${id}`}>
+      <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onClose}>
+        <TextInput
+          label={messages.form.newName}
+          description={messages.form.newNameHelp}
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          error={error?.message}
+          {...form.register('to')}
+        />
+      </EditorForm>
+    </FormPart>
+  );
+}
+
+interface ObjectInput {
+  definition: string;
+  /** The comment. Empty for none. */
+  comment: string;
+}
+
+const inputFor = ({ member }: { member: string }): string => (member.startsWith('comment') ? 'comment' : 'definition');
+
+const resolver = createResolver<FieldValues>({}, ({ definition }): Record<string, string> =>
+  String(definition).trim() === '' ? { definition: messages.form.enterDefinition } : {},
+);
+
+const commentOf = ({ comment }: ObjectInput): string | null => (comment === '' ? null : comment);
+
+function EditForm({ object: { document: object, before }, onClose }: { object: Marked; onClose: () => void }) {
+  const { kind, id } = object;
+  const sql = useShownSql(object);
+  const form = useForm<FieldValues>({
+    defaultValues: { definition: sql, comment: object.comment ?? '' },
+    resolver,
+  });
+  const keeping = useKeep({ names: [], form, inputFor });
+  const edit: Edit = (editor) => {
+    const input = form.getValues() as ObjectInput;
+    const now = editor.object(object) ?? object;
+    const definition = input.definition === sql ? now.definition : input.definition;
+    editor.put('objects', { ...now, definition, comment: commentOf(input) });
+  };
+  const keep = async (unchecked: boolean) => (await keeping.keep(edit, { unchecked })) && onClose();
+  return (
+    <FormPart title={messages.details.editing(id)} name={`edit object ${kind} ${id}`}>
+      <EditorForm keeping={keeping} form={form} keep={keep} onCancel={onClose}>
+        <ObjectInputs kind={kind} object={{ ...object, definition: sql }} before={before} />
+      </EditorForm>
+    </FormPart>
+  );
+}
+
+function NewObject({ objects }: { objects: readonly Marked[] }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [kind, setKind] = useState<ObjectKind>('view');
+  const form = useForm<FieldValues>({ defaultValues: { definition: '', comment: '' }, resolver });
+  const keeping = useKeep({ names: [], form, inputFor });
+  const fail = (message: string, member = 'definition') => {
+    form.setError(member, { type: 'service', message }, { shouldFocus: true });
+    return null;
+  };
+  /** The service finds the name in the definition. */
+  const readObject = async (): Promise<SchemaObject | null> => {
+    const input = form.getValues() as ObjectInput;
+    const { release } = await client.ensureQueryData(infoQuery());
+    try {
+      const sent = { kind, definition: input.definition, comment: commentOf(input) };
+      const object = await readDefinedObject(sent, release);
+      if (object === null || hasObject(objects, object))
+        return fail(object === null ? messages.form.exists : messages.form.taken(object.id));
+      return { ...newObject(object, input.definition), ...object };
+    } catch (error) {
+      const [problem] = error instanceof ServiceError ? error.problems : [];
+      if (problem?.extensions.path?.startsWith('objects[0]') !== true) throw error;
+      return fail(problem.message, inputFor({ member: problem.extensions.path.slice('objects[0].'.length) }));
+    }
+  };
+  const keep = async (unchecked: boolean) => {
+    let object = null as SchemaObject | null;
+    const prepare = async () => {
+      object = await readObject();
+      return object !== null;
+    };
+    const edit: Edit = (editor) => object && editor.put('objects', object);
+    if (!(await keeping.keep(edit, { unchecked, prepare }))) return;
+    const { id = '' } = object ?? {};
+    await navigate({ to: '/objects', search: { kind, id } });
   };
   return (
-    <form className={classes.part} onSubmit={submit} aria-label={title}>
-      <Stack>
-        {children}
-        <ObjectInputs kind={kind} object={object} input={input} error={save.error} onChange={setInput} />
-        <ReasonInput value={reason} onChange={setReason} />
-        <FormEnd
-          button={button}
-          isDisabled={input.definition.trim() === '' || lacksReason}
-          isSaving={save.isPending}
-          onClose={onClose}
+    <FormPart title={messages.create} name="new object">
+      <EditorForm keeping={keeping} form={form} keep={keep} onCancel={() => void navigate({ to: '/objects' })}>
+        <NativeSelect
+          label={messages.form.kind}
+          value={kind}
+          data={OBJECT_KINDS.map((value) => ({ value, label: messages.kind(value) }))}
+          onChange={(event) => setKind(event.currentTarget.value as ObjectKind)}
         />
-      </Stack>
-    </form>
+        <ObjectInputs kind={kind} object={null} before={null} />
+      </EditorForm>
+    </FormPart>
   );
 }
 
@@ -386,37 +440,18 @@ function ObjectForm({ kind, object, title, button, onClose, children }: FormProp
 const sqlOf = (object: SchemaObject): string =>
   typeof object.definition === 'string' ? object.definition : grantTexts(object, quotedName).join(';\n');
 
-const inputOf = (object: SchemaObject | null): ObjectInput => ({
-  definition: object === null ? '' : sqlOf(object),
-  comment: object?.comment ?? '',
-});
-
-/** Shows the object after it was saved. */
-function useSaving(save: () => Promise<ObjectName>, onSaved?: () => void) {
-  const navigate = useNavigate();
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: save,
-    onSuccess: async ({ kind, id }) => {
-      await client.invalidateQueries({ queryKey: [SCHEMA] });
-      await navigate({ to: '/objects', search: { kind, id } });
-      onSaved?.();
-    },
-  });
-}
-
 interface InputsProps {
   kind: ObjectKind;
+  /** The object with the draft applied. Null for a new one. */
   object: SchemaObject | null;
-  input: ObjectInput;
-  error: Error | null;
-  onChange: (input: ObjectInput) => void;
+  /** The object at the head. Null if the draft creates it. */
+  before: SchemaObject | null;
 }
 
-function ObjectInputs({ kind, object, input, error, onChange }: InputsProps) {
-  const at = (path: string) => (error instanceof ServiceError ? error.at(path) : undefined);
-  const isShownAtInput = at('definition') !== undefined || at('comment') !== undefined;
-  const change = (definition: string) => onChange({ ...input, definition });
+function ObjectInputs({ kind, object, before }: InputsProps) {
+  const { register, getFieldState, formState } = useFormContext();
+  const { field, fieldState } = useController({ name: 'definition' });
+  const error = fieldState.error?.message;
   const sql = (
     <Textarea
       label={messages.form.definition}
@@ -426,9 +461,8 @@ function ObjectInputs({ kind, object, input, error, onChange }: InputsProps) {
       autosize
       minRows={6}
       spellCheck={false}
-      value={input.definition}
-      error={at('definition')}
-      onChange={(event) => change(event.currentTarget.value)}
+      error={error}
+      {...field}
     />
   );
   const labels = enumLabelsOf(object);
@@ -439,10 +473,11 @@ function ObjectInputs({ kind, object, input, error, onChange }: InputsProps) {
           name={object.id}
           definition={sqlOf(object)}
           labels={labels}
-          error={at('definition')}
+          headLabels={enumLabelsOf(before) ?? []}
+          error={error}
           sql={sql}
           texts={messages.form}
-          onChange={change}
+          onChange={field.onChange}
         />
       ) : (
         sql
@@ -450,12 +485,10 @@ function ObjectInputs({ kind, object, input, error, onChange }: InputsProps) {
       {KINDS[kind].commentTarget !== null && (
         <TextInput
           label={messages.form.comment}
-          value={input.comment}
-          error={at('comment')}
-          onChange={(event) => onChange({ ...input, comment: event.currentTarget.value })}
+          error={getFieldState('comment', formState).error?.message}
+          {...register('comment')}
         />
       )}
-      {error !== null && !isShownAtInput && <ProblemAlert error={error} />}
     </>
   );
 }

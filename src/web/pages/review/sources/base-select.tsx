@@ -2,20 +2,16 @@ import { Button, Collapse, Group, NativeSelect, Text, TextInput, Stack, Title } 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Resolution } from '../../../../schema/merge/model.js';
-import type { NewRelation } from '../../../../schema/model/model.js';
 import { type Head, draftDiff, resolveConflict } from '../../../draft/diff.js';
 import { remainingDraft } from '../../../draft/edits.js';
-import { type Draft, touchedAtHead, collectionOf, fieldOf, relationOf } from '../../../draft/model.js';
-import { editDraft } from '../../../draft/store.js';
+import { type Draft, namesIn, touchedAtHead } from '../../../draft/model.js';
+import { editDraft, readHead } from '../../../draft/store.js';
 import { environmentsQuery } from '../../../service/operations-queries.js';
 import { keptQuery, momentsQuery, readPast, mergeEnvironment } from '../../../service/review-queries.js';
-import { request, requestAnswer } from '../../../service/request.js';
-import { readAnswer } from '../../../service/send.js';
 import { useMay } from '../../../service/session.js';
-import type { CollectionDocument, FieldDocument } from '../../../service/types.js';
 import { SteadyButton } from '../../../shared/buttons.js';
 import { ChangeList } from '../../../shared/changes/change-list.js';
-import { changesOf, valueText } from '../../../shared/changes/sentences.js';
+import { changesOf, objectTitle, valueText } from '../../../shared/changes/sentences.js';
 import { Decide, conflictsIn } from '../../../shared/conflicts/decide.js';
 import { Page, useTitle } from '../../../shared/page.js';
 import { SnapshotMenu } from '../../../shared/snapshot/snapshot-menu.js';
@@ -279,11 +275,12 @@ function OnHead({ draft, head, renewal }: DraftProps) {
     [hash, diff, head.position],
   );
   const descriptions = conflicts.map((conflict) => {
-    const { part, collection, field, path, base, mine, theirs } = conflict;
-    const key = keyOf(part, collection, field);
+    const { part, path, base, mine, theirs } = conflict;
+    const { collection, field, kind } = namesIn(part, conflict.key);
+    const key = keyOf(part, collection, kind ?? field);
     return {
       key: path.length === 0 ? key : memberKeyOf(key, path),
-      name: titleOf({ collection, field }),
+      name: kind === null ? titleOf({ collection, field }) : objectTitle({ kind, id: collection }),
       path,
       base: wordOf(base, path),
       mine: wordOf(mine, path),
@@ -311,52 +308,3 @@ function OnHead({ draft, head, renewal }: DraftProps) {
 /** A document as a whole either exists or not. Its members are among the changes. */
 const wordOf = (value: unknown, path: readonly string[]): string =>
   path.length > 0 ? valueText(value) : value === undefined || value === null ? values.absent : values.present;
-
-/* Reads the current state of a draft's collections. All responses must belong to the same version of the schema. */
-
-interface Snapshot {
-  collections: CollectionDocument[];
-  fields: FieldDocument[];
-  relations: NewRelation[];
-}
-
-/** Maximum number of attempts, because the schema may change between two requests. */
-const TRIES = 5;
-/** Maximum length of the names in an address. Every proxy accepts this length. */
-const LONGEST = 4_000;
-
-/** @throws ServiceError, ConnectionError */
-async function readHead(draft: Draft, signal?: AbortSignal): Promise<Head> {
-  const sending = signal === undefined ? {} : { signal };
-  for (let tried = 1; ; tried++) {
-    const { data: info } = await request('getInfo', sending);
-    const names = await findExisting(touchedAtHead(draft), sending);
-    const answer = await requestAnswer('getSnapshot', { query: queryOf(names), ...sending }).catch((error: unknown) => {
-      // A collection may have been removed between two requests.
-      if (tried >= TRIES) throw error;
-      return null;
-    });
-    if (answer === null) continue;
-    const position = Number(answer.headers.get('x-log-position'));
-    if (position !== info.position && tried < TRIES) continue;
-    const { collections, fields, relations } = await readAnswer<Snapshot>(answer);
-    return {
-      position,
-      hash: info.hash,
-      collections: collections.map(collectionOf),
-      fields: fields.map(fieldOf),
-      relations: relations.map(relationOf),
-    };
-  }
-}
-
-async function findExisting(names: readonly string[], sending: { signal?: AbortSignal }): Promise<string[]> {
-  if (names.length === 0) return [];
-  const { data } = await request('listCollections', { query: { fields: ['collection'] }, ...sending });
-  const there = new Set(data.map(({ collection }) => collection));
-  return names.filter((name) => there.has(name));
-}
-
-/** Without names, the response is the smallest. If the address would be too long, the response contains everything. */
-const queryOf = (names: readonly string[]) =>
-  encodeURIComponent(names.join()).length > LONGEST ? {} : { includeCollections: [...names] };
