@@ -22,6 +22,7 @@ export const SQLSTATE = {
   query_canceled: '57014',
   read_only_sql_transaction: '25006',
   disk_full: '53100',
+  internal_error: 'XX000',
 } as const;
 
 /** The message that `REFUSE_OLDER_RELEASE` provokes. It contains no quote because it is embedded in a literal. */

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import pg from 'pg';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase, query } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
 import { createWire } from '../support/wire.js';
 import { withService } from '../support/with-service.js';
 
@@ -64,6 +66,23 @@ describe('requests about views and functions', () => {
     expect(await api.head()).to.equal(before + 1);
     const other = await send('/objects', { ...view, comment: 'Other' }, { 'idempotency-key': 'once' });
     expect([other.status, ...other.codes]).to.deep.equal([409, 'IDEMPOTENCY_MISMATCH']);
+  });
+
+  it('are planned again if another session creates a view again at the same moment', async () => {
+    await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW titles AS SELECT title FROM articles' });
+    const other = new pg.Client({ connectionString: service.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('BEGIN; DROP VIEW titles; CREATE VIEW titles AS SELECT title FROM articles');
+      const planning = send('/fields/articles/words?explain=true', { type: 'bigInteger' }, {}, 'PATCH');
+      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'titles'::regclass`;
+      await until('the plan waits for the view', async () => (await api.sql(waiting)).length > 0);
+      await other.query('COMMIT');
+      const { status, text } = await planning;
+      expect(status, text).to.equal(200);
+    } finally {
+      await other.end();
+    }
   });
 
   it('can be proposed, approved and applied as a change request', async () => {

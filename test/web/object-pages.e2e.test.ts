@@ -26,7 +26,7 @@ describe('the objects page of the admin app', () => {
     await list.getByText('1 view').waitFor();
     await list.getByText('1 function').waitFor();
     await list.getByRole('link', { name: 'titles' }).click();
-    const shown = page.getByRole('region', { name: 'titles' });
+    const shown = page.getByRole('region', { name: 'titles', exact: true });
     await shown.getByText('SELECT title FROM articles').waitFor();
     await shown.getByText('What <b>readers</b> see').waitFor();
     await expectCount(shown.getByRole('button', { name: 'Edit' }), 0);
@@ -89,7 +89,7 @@ describe('the objects page of the admin app', () => {
     await expectAccessible(page);
     await form.getByLabel('Definition').fill('CREATE VIEW short AS SELECT title FROM titles');
     await form.getByRole('button', { name: 'Save to draft' }).click();
-    const short = page.getByRole('region', { name: 'short' });
+    const short = page.getByRole('region', { name: 'short', exact: true });
     await short.getByText('SELECT title FROM titles').waitFor();
     await short.getByText('new', { exact: true }).waitFor();
     await draft.getByText('1 change in 1 view').waitFor();
@@ -105,7 +105,7 @@ describe('the objects page of the admin app', () => {
     await expectAccessible(page);
     await renaming.getByLabel('New name').fill('brief');
     await renaming.getByRole('button', { name: 'Save to draft' }).click();
-    const brief = page.getByRole('region', { name: 'brief' });
+    const brief = page.getByRole('region', { name: 'brief', exact: true });
     await brief.getByText('VIEW brief AS SELECT title FROM titles').waitFor();
 
     // Another view uses titles. PostgreSQL rewrites it.
@@ -142,7 +142,7 @@ describe('the objects page of the admin app', () => {
     await page.goto('/app/objects?new=true');
     await form.getByLabel('Definition').fill('CREATE VIEW topic_ids AS SELECT id FROM topics');
     await form.getByRole('button', { name: 'Save to draft' }).click();
-    await page.getByRole('region', { name: 'topic_ids' }).waitFor();
+    await page.getByRole('region', { name: 'topic_ids', exact: true }).waitFor();
     await draft.getByRole('link', { name: 'Review' }).click();
     await page.getByRole('article', { name: 'view topic_ids' }).waitFor();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
@@ -196,11 +196,12 @@ describe('the objects page of the admin app', () => {
     app.mayComplain(/status of 409/);
     await app.api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW codes AS SELECT id FROM articles' });
     const page = await app.visit({ as: await app.user('author'), path: '/objects?kind=view&id=codes' });
-    await page.getByRole('region', { name: 'codes' }).getByRole('button', { name: 'Edit' }).click();
+    const codes = page.getByRole('region', { name: 'codes', exact: true });
+    await codes.getByRole('button', { name: 'Edit' }).click();
     const mine = 'CREATE VIEW codes AS SELECT id FROM articles WHERE id > 10';
     await page.getByLabel('Definition', { exact: true }).fill(mine);
     await page.getByRole('button', { name: 'Save to draft' }).click();
-    await page.getByRole('region', { name: 'codes' }).getByText('id > 10').waitFor();
+    await codes.getByText('id > 10').waitFor();
     await app.api.ok('PATCH', '/objects/view/codes', { definition: mine.replace('10', '20') });
     await page.getByRole('region', { name: 'Draft' }).getByRole('link', { name: 'Review' }).click();
     await page.getByRole('radio', { name: /^Mine: .*> 10/ }).click();
