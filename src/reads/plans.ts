@@ -10,7 +10,7 @@ import { withClient } from '../postgres/pool.js';
 import { warnAboutDescendants } from '../projector/inheritance/descendants.js';
 import { findEquivalent } from '../projector/verify/objects.js';
 import type { ObjectEquality } from '../schema/compare/desired-state.js';
-import type { Definition } from '../schema/model/objects.js';
+import type { Definition } from '../schema/model/object-document.js';
 import type { Finding } from '../schema/findings/model.js';
 import type { Plan } from '../schema/findings/planned-batch.js';
 import { collectionsChanged } from '../schema/fold/event-schemas.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { SchemaObject } from '../../src/schema/model/objects.js';
+import type { SchemaObject } from '../../src/schema/model/object-document.js';
 import { readObjectFile, writeObjectFile } from '../../src/schema/sql-text/object-file.js';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';

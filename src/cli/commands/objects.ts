@@ -1,4 +1,5 @@
-import { OBJECT_KINDS, type ObjectName, type SchemaObject } from '../../schema/model/objects.js';
+import { OBJECT_KINDS, type ObjectName } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { renamedId } from '../../schema/model/object-ids.js';
 import { grantTexts } from '../../schema/model/privileges.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';

@@ -1,7 +1,7 @@
 /* Converts a snapshot to one document per collection (with its fields and relations) and one text per object, and
    back. */
 import { DERIVED_MEMBERS } from '../../schema/model/model.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { byName } from '../../schema/model/state.js';
 import { parseYaml, writeYaml, YamlError } from '../../http/formats.js';
 import { OperatorError } from '../../kernel/problem.js';

@@ -10,7 +10,6 @@ import {
   type ObjectName,
   PUBLIC,
   type PrivilegesTarget,
-  type SchemaObject,
   TARGETS,
   isOnTable,
   isRoutine,
@@ -21,6 +20,7 @@ import {
   objectKey,
   objectLabel,
 } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { idOnTable, objectNameParts, toLocalObject } from '../../schema/model/object-ids.js';
 import type { AdoptRequest } from '../../schema/operations/adopt-tables.js';
 import { sortNeededFirst } from '../../schema/model/order.js';

@@ -1,6 +1,7 @@
 /** Routes of /objects for views, functions and other objects, on instances with OBJECTS=on. */
 import { z } from 'zod';
-import { OBJECT_KINDS, type ObjectName, type SchemaObject, objectDocument } from '../../schema/model/objects.js';
+import { OBJECT_KINDS, type ObjectName } from '../../schema/model/objects.js';
+import { type SchemaObject, objectDocument } from '../../schema/model/object-document.js';
 import { objectNameParts, renamedId, splitQualifiedId } from '../../schema/model/object-ids.js';
 import { membersOf as documentMembers } from '../../schema/model/model.js';
 import { objectsInOrder } from '../../schema/model/order.js';

@@ -26,15 +26,8 @@ import {
 import { changesObjects, collectionsChanged } from '../../schema/fold/event-schemas.js';
 import { formerNames } from '../../schema/fold/former-names.js';
 import { type LogEvent, isConsequence } from '../../schema/model/events.js';
-import {
-  type Definition,
-  KINDS,
-  OBJECT_KINDS,
-  type ObjectKind,
-  type ObjectName,
-  type SchemaObject,
-  objectKey,
-} from '../../schema/model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectKind, type ObjectName, objectKey } from '../../schema/model/objects.js';
+import type { Definition, SchemaObject } from '../../schema/model/object-document.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import { findFormerObjects, renamedObject } from '../../schema/transition/objects.js';
 import { privilegeLines } from '../../schema/model/privileges.js';

@@ -13,7 +13,8 @@ import { compareWithLog, findEquivalent } from '../../projector/verify/objects.j
 import { changesObjects, changesSchema } from '../../schema/fold/event-schemas.js';
 import { fold } from '../../schema/fold/evolve.js';
 import { type LogEvent, type ObjectEvent, isAdopted, isMetaOnly, newObjectEvent } from '../../schema/model/events.js';
-import { type Definition, type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { objectKey } from '../../schema/model/objects.js';
+import type { Definition, SchemaObject } from '../../schema/model/object-document.js';
 import { splitQualifiedId, toLocalObject } from '../../schema/model/object-ids.js';
 import { objectsInOrder, withPartitions } from '../../schema/model/order.js';
 import { type State, tableName } from '../../schema/model/state.js';

@@ -1,13 +1,7 @@
 /* Reads objects from the catalogs of PostgreSQL. */
 import type pg from 'pg';
-import {
-  KINDS,
-  kindInCatalog,
-  objectKey,
-  type ObjectName,
-  isTableLike,
-  type Enabled,
-} from '../../schema/model/objects.js';
+import { KINDS, kindInCatalog, objectKey, type ObjectName, isTableLike } from '../../schema/model/objects.js';
+import type { Enabled } from '../../schema/model/object-document.js';
 import {
   fromLocalObject,
   inSchema,

@@ -1,7 +1,8 @@
 /* Reads the privileges of roles on tables, views, functions, sequences, types and schemas, and default privileges. */
 import type pg from 'pg';
 import { objectsOwnerOf } from '../../postgres/client.js';
-import { type ObjectName, type Privilege, isAlwaysThere, objectKey } from '../../schema/model/objects.js';
+import { type ObjectName, isAlwaysThere, objectKey } from '../../schema/model/objects.js';
+import type { Privilege } from '../../schema/model/object-document.js';
 import { nameOfTarget, objectNameParts } from '../../schema/model/object-ids.js';
 import { sortPrivileges } from '../../schema/model/privileges.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';

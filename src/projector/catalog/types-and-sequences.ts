@@ -1,7 +1,7 @@
 /* Reads sequences that no column owns, and types that are not the row type of a relation. */
 import type pg from 'pg';
 import { objectKey } from '../../schema/model/objects.js';
-import { type AllSequenceOptions, unusualOptions } from '../../schema/model/sequence-options.js';
+import { type AllSequenceOptions, unusualOptions } from '../../schema/model/extras.js';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { OBJECT_CATALOGS } from '../ddl/object-catalogs.js';

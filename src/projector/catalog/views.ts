@@ -1,7 +1,8 @@
 /* Reads views and materialized views with everything that restores them after they were dropped. */
 import type pg from 'pg';
 import { quotedName } from '../../schema/sql-text/quoted-name.js';
-import { KINDS, type ObjectIndex, type ObjectKind, kindInCatalog, objectKey } from '../../schema/model/objects.js';
+import { KINDS, type ObjectKind, kindInCatalog, objectKey } from '../../schema/model/objects.js';
+import type { ObjectIndex } from '../../schema/model/object-document.js';
 import type { CatalogObject } from '../ddl/catalog-object.js';
 import { type Sql, join, ownSchemaOid, qualified, sql } from '../ddl/sql.js';
 import { storageWord } from '../ddl/table-options.js';

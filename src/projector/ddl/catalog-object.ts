@@ -1,9 +1,6 @@
 /* An object as it is in the database. */
 import {
-  type Definition,
-  type Enabled,
   type KINDS,
-  type ObjectIndex,
   type ObjectKind,
   type ObjectName,
   isOnTable,
@@ -11,6 +8,7 @@ import {
   objectKey,
   targetOf,
 } from '../../schema/model/objects.js';
+import type { Definition, Enabled, ObjectIndex } from '../../schema/model/object-document.js';
 import { inSchema, objectNameParts } from '../../schema/model/object-ids.js';
 import type { State } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';

@@ -5,7 +5,7 @@
  */
 import { jsonEqual } from '../../kernel/json.js';
 import type { ObjectEvent } from '../../schema/model/events.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { splitQualifiedId } from '../../schema/model/object-ids.js';
 import { type CollectionNode, type State, extrasOf, getObject, hasColumn } from '../../schema/model/state.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';

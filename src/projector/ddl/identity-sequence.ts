@@ -1,8 +1,7 @@
 /** Plans the sequence options and the sequence name of a column that stays an identity column. */
 import { type ColumnField, type State, tableName } from '../../schema/model/state.js';
 import { identitySequenceNameOf } from '../../schema/model/constraint-names.js';
-import { isIdentity } from '../../schema/model/extras.js';
-import { type AllSequenceOptions, type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
+import { isIdentity, type AllSequenceOptions, type SequenceType, everyOptionOf } from '../../schema/model/extras.js';
 import { type Change, type Costs, type Step, locationIn, step } from './step.js';
 import { label, tableOf } from './keys-and-indexes.js';
 import { alterSequence, renderAllOptions, withSequence } from './sequence.js';

@@ -1,12 +1,8 @@
 /* Writes the statements that create, change, rename and drop objects. */
 import type { LogEvent } from '../../schema/model/events.js';
 import {
-  type Definition,
-  type Enabled,
   KINDS,
-  type ObjectIndex,
   type ObjectName,
-  type SchemaObject,
   isFreeOnTable,
   isOnTable,
   isSequence,
@@ -14,6 +10,7 @@ import {
   kindWithLabel,
   objectLabel,
 } from '../../schema/model/objects.js';
+import type { Definition, Enabled, ObjectIndex, SchemaObject } from '../../schema/model/object-document.js';
 import {
   objectNameParts,
   qualifiedId,

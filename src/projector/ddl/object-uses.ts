@@ -12,7 +12,6 @@ import {
 import {
   type ObjectKind,
   type ObjectName,
-  type SchemaObject,
   TARGETS,
   isRoutine,
   isType,
@@ -20,6 +19,7 @@ import {
   objectLabel,
   KINDS,
 } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import {
   type QualifiedName,
   objectNameParts,

@@ -8,7 +8,6 @@ import { type LogEvent, type ObjectEvent, isAdopted, isConsequence } from '../..
 import {
   KINDS,
   type ObjectName,
-  type SchemaObject,
   isNewType,
   isSequence,
   isType,
@@ -16,6 +15,7 @@ import {
   objectLabel,
   RELATION_KINDS,
 } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import {
   inSchema,
   isRenamedWithTable,

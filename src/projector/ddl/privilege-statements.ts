@@ -1,12 +1,7 @@
 /* Writes the statements that grant and revoke privileges. */
 import { quoteName } from '../../kernel/text.js';
-import {
-  PUBLIC,
-  type Privilege,
-  type PrivilegesTarget,
-  type SchemaObject,
-  isNewType,
-} from '../../schema/model/objects.js';
+import { PUBLIC, type PrivilegesTarget, isNewType } from '../../schema/model/objects.js';
+import type { Privilege, SchemaObject } from '../../schema/model/object-document.js';
 import {
   SEARCHED,
   areInitial,

@@ -1,7 +1,6 @@
 /** Sequence options for CREATE SEQUENCE and identity columns, and statements that change them. */
-import type { SequenceOptions } from '../../schema/model/extras.js';
+import { type SequenceOptions, type SequenceType, everyOptionOf } from '../../schema/model/extras.js';
 import type { ColumnField } from '../../schema/model/state.js';
-import { type SequenceType, everyOptionOf } from '../../schema/model/sequence-options.js';
 import { type Sql, ident, integer, join, literal, sql, asOwner } from './sql.js';
 
 const TYPES: Record<SequenceType, Sql> = {

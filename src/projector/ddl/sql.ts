@@ -5,7 +5,8 @@
 import { textFault } from '../../kernel/text.js';
 import { checkExpression, checkTypeText } from '../../schema/sql-text/expression.js';
 import { fitsNameLimit } from '../../schema/model/name-length.js';
-import { type Definition, KINDS, type ObjectKind, type ObjectName } from '../../schema/model/objects.js';
+import { KINDS, type ObjectKind, type ObjectName } from '../../schema/model/objects.js';
+import type { Definition } from '../../schema/model/object-document.js';
 import { objectNameParts, splitQualifiedId, splitArgumentTypes } from '../../schema/model/object-ids.js';
 import { type CollectionNode, type State, locateTable } from '../../schema/model/state.js';
 import { createWords, parseDefinition, withNames } from '../../schema/sql-text/object-definition.js';

@@ -1,5 +1,5 @@
 /* SQL for options of tables: storage parameters, UNLOGGED, the replica identity and settings of columns. */
-import { type SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { objectNameParts } from '../../schema/model/object-ids.js';
 import { parseDefinition } from '../../schema/sql-text/object-definition.js';
 import { type ColumnSetting, NO_OPTIONS, TOAST, type TableOptions } from '../../schema/sql-text/table-options.js';

@@ -1,12 +1,18 @@
 /* Lists the objects that a table uses: those that a snapshot can create, and those that must already exist. */
 import { quoteName } from '../../kernel/text.js';
-import { type Need, type SequenceOptions, TRUSTED_EXTENSIONS, type TableExtras } from '../../schema/model/extras.js';
+import {
+  type Need,
+  type SequenceOptions,
+  TRUSTED_EXTENSIONS,
+  type TableExtras,
+  type SequenceType,
+  unusualOptions,
+} from '../../schema/model/extras.js';
 import { qualifiedId } from '../../schema/model/object-ids.js';
 import { needLabel, needsOfNode } from '../../schema/model/order.js';
 import { checkSqlText, type TextKind } from '../../schema/sql-text/check-sql-text.js';
 import { type TextContext, textContextOfTable } from '../../schema/sql-text/expression.js';
 import { textsOfDomain } from '../../schema/sql-text/texts.js';
-import { type SequenceType, unusualOptions } from '../../schema/model/sequence-options.js';
 import { byName, type CollectionNode, type State, extrasOf, getObject, locationKey } from '../../schema/model/state.js';
 import type { CatalogSequence, Use, UsedType, CatalogObjects } from '../catalog/objects.js';
 import type { CatalogTable } from '../catalog/model.js';

@@ -4,7 +4,8 @@
  */
 import type pg from 'pg';
 import type { Collection, Field, Relation } from '../../schema/model/model.js';
-import { type SchemaObject, objectKey } from '../../schema/model/objects.js';
+import { objectKey } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { tableOf } from '../../schema/sql-text/object-table.js';
 import { nameOfTarget, toLocalObject, objectNameParts, splitQualifiedId } from '../../schema/model/object-ids.js';
 import { objectsInOrder } from '../../schema/model/order.js';

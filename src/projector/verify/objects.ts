@@ -4,16 +4,15 @@ import { isLocked } from '../../postgres/errors.js';
 import { jsonEqual, type Json } from '../../kernel/json.js';
 import { sha256 } from '../../kernel/sha256.js';
 import {
-  type Definition,
   KINDS,
   type ObjectName,
-  type SchemaObject,
   isFreeOnTable,
   isRelation,
   isRoutine,
   isType,
   objectKey,
 } from '../../schema/model/objects.js';
+import type { Definition, SchemaObject } from '../../schema/model/object-document.js';
 import { objectsInOrder } from '../../schema/model/order.js';
 import type { State } from '../../schema/model/state.js';
 import { type ParsedDefinition, isSameDefinition, parseDefinition } from '../../schema/sql-text/object-definition.js';

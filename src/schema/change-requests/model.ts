@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Warning } from '../../kernel/problem.js';
 import type { ApprovedView, Cause, ChangeStep, OtherEvent, StoredEvent } from '../model/events.js';
-import { objectDocument } from '../model/objects.js';
+import { objectDocument } from '../model/object-document.js';
 
 /** The subject kind of the events about change requests. */
 export const CHANGE = 'change';

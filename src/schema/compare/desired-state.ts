@@ -5,7 +5,8 @@ import { MAX_PROBLEMS, type Result, invalidProblem, ok, refuse, type Problem } f
 import type { Resumable } from '../../kernel/resumable.js';
 import { changeProblems } from '../invariants/index.js';
 import type { NewRelation, Relation } from '../model/model.js';
-import { type Definition, type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
+import { type ObjectName, objectKey, objectLabel } from '../model/objects.js';
+import type { Definition, SchemaObject } from '../model/object-document.js';
 import { objectNameParts, qualifiedId, searchedNames } from '../model/object-ids.js';
 import {
   type CollectionNode,

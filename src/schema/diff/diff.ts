@@ -3,14 +3,8 @@ import { invertMap } from '../../kernel/lists-and-maps.js';
 import { relationBody, isReplacedCollection, isReplacedField } from '../transition/context.js';
 import type { Backfill } from '../model/backfill.js';
 import type { Field, NewRelation, Relation } from '../model/model.js';
-import {
-  type ObjectName,
-  type PrivilegesTarget,
-  type SchemaObject,
-  isRelation,
-  objectKey,
-  targetOf,
-} from '../model/objects.js';
+import { type ObjectName, type PrivilegesTarget, isRelation, objectKey, targetOf } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { fieldsInOrder, objectsInOrder, relationsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,

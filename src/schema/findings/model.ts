@@ -12,7 +12,8 @@ import {
   readRestored,
 } from '../model/events.js';
 import type { Field, Relation } from '../model/model.js';
-import { type ObjectName, PUBLIC, type SchemaObject, objectKey } from '../model/objects.js';
+import { type ObjectName, PUBLIC, objectKey } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { objectNameParts } from '../model/object-ids.js';
 import type { CollectionNode, State } from '../model/state.js';
 import { columnType, dataType, isExtensionType } from '../sql-text/data-types.js';

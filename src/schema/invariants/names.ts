@@ -33,7 +33,8 @@ import { composedFault } from '../normal-form/names.js';
 import { partitionRenameProblems } from './partitions.js';
 import { parseConstraint } from '../sql-text/definitions.js';
 import { parseTypeText } from '../sql-text/expression.js';
-import { type ObjectName, type SchemaObject, objectKey, objectLabel } from '../model/objects.js';
+import { type ObjectName, objectKey, objectLabel } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 
 import { invertMap } from '../../kernel/lists-and-maps.js';
 

@@ -2,7 +2,7 @@
 import { jsonEqual } from '../../kernel/json.js';
 import { type Problem, problemAbout } from '../../kernel/problem.js';
 import { addArticle, invisibleFault, quoteName, visibleText } from '../../kernel/text.js';
-import { type Need, isIdentity } from '../model/extras.js';
+import { type Need, isIdentity, type AllSequenceOptions, everyOptionOf } from '../model/extras.js';
 import type { Field } from '../model/model.js';
 import {
   KINDS,
@@ -10,7 +10,6 @@ import {
   type ObjectKind,
   type ObjectName,
   type PrivilegesTarget,
-  type SchemaObject,
   TARGETS,
   isAlwaysThere,
   isFreeOnTable,
@@ -21,6 +20,7 @@ import {
   isType,
   objectKey,
 } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import {
   type QualifiedName,
   SEARCHED,
@@ -38,7 +38,6 @@ import {
   needsOfNode,
   ownerOf,
 } from '../model/order.js';
-import { type AllSequenceOptions, everyOptionOf } from '../model/sequence-options.js';
 import { type State, getTarget, hasTableNamed, hasView, type CollectionNode, extrasOf } from '../model/state.js';
 import { OWN_NAMES, extensionsWith } from '../sql-text/allowed-names.js';
 import { checkSqlText } from '../sql-text/check-sql-text.js';

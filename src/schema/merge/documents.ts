@@ -2,7 +2,7 @@
 import { jsonEqual, type Json, isObject } from '../../kernel/json.js';
 import type { Result } from '../../kernel/problem.js';
 import type { Collection, ColumnSchema, Field, NewRelation } from '../model/model.js';
-import type { SchemaObject } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { type StoredLocation, isElsewhere, storedLocation, withLocation } from '../model/state.js';
 import { readNewCollection, readNewField, readNewRelation } from '../normal-form/index.js';
 import { readNewObject } from '../normal-form/object.js';

@@ -1,7 +1,8 @@
 /* Three-way merge: applies the changes from the base to theirs to ours. */
 import type { Resumable } from '../../kernel/resumable.js';
 import type { Field, NewRelation } from '../model/model.js';
-import { type SchemaObject, isObjectKind } from '../model/objects.js';
+import { isObjectKind } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import {
   type CollectionNode,
   type Identity,

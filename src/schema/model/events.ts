@@ -5,7 +5,8 @@
 import type { Operation } from 'fast-json-patch';
 import type { Backfill } from './backfill.js';
 import type { Collection, Field, NewRelation } from './model.js';
-import type { ObjectKind, ObjectName, SchemaObject } from './objects.js';
+import type { ObjectKind, ObjectName } from './objects.js';
+import type { SchemaObject } from './object-document.js';
 import type { Json } from '../../kernel/json.js';
 import type { Identity } from './state.js';
 import type { Policy } from './policy.js';

@@ -3,7 +3,6 @@ import {
   type ObjectKind,
   type ObjectName,
   PUBLIC,
-  type Privilege,
   type PrivilegesTarget,
   TARGETS,
   isNewType,
@@ -12,6 +11,7 @@ import {
   isOnTable,
   isRoutine,
 } from './objects.js';
+import type { Privilege } from './object-document.js';
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 

@@ -1,10 +1,8 @@
 /*
  * Objects other than tables: views, materialized views, functions, procedures, aggregates, triggers, policies, row
- * security, statistics objects, rules, privileges, table options, sequences and types. Their definition is one SQL
- * statement, or a list for privileges. They are documents like collections and fields.
+ * security, statistics objects, rules, privileges, table options, sequences and types. object-document.ts describes
+ * their documents. The admin app needs their kinds without the library that describes documents.
  */
-import { z } from 'zod';
-
 interface KindDescription {
   /** The kind in messages and in plans. */
   label: string;
@@ -224,16 +222,8 @@ export function kindInCatalog(catalog: KindDescription['catalog'], letter: strin
 
 export const isObjectKind = (value: unknown): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind);
 
-const text = z.string();
-
 /** The sessions in which a trigger or a rule fires: the usual ones (`origin`), none, those of a replica, or all. */
 export const ENABLED = ['origin', 'disabled', 'replica', 'always'] as const;
-const enabled = z.enum(ENABLED);
-export type Enabled = z.infer<typeof enabled>;
-
-/** An index of a materialized view. `definition` is the part of pg_get_indexdef from USING on. */
-const objectIndex = z.strictObject({ name: text, unique: z.literal(true).optional(), definition: text });
-export type ObjectIndex = z.infer<typeof objectIndex>;
 
 /** The only privilege on functions, procedures and aggregates. */
 export const EXECUTE = 'EXECUTE';
@@ -245,7 +235,7 @@ export const USAGE = 'USAGE';
 const CREATE = 'CREATE';
 
 /** The privileges, as in GRANT. `MAINTAIN` requires PostgreSQL 17. */
-const PRIVILEGES = [
+export const PRIVILEGES = [
   CREATE,
   'DELETE',
   EXECUTE,
@@ -261,41 +251,17 @@ const PRIVILEGES = [
 
 export const TABLE_PRIVILEGES = PRIVILEGES.filter((name) => name !== CREATE && name !== EXECUTE && name !== USAGE);
 
+type PrivilegeName = (typeof PRIVILEGES)[number];
+
 /** The privileges on columns. */
 export const COLUMN_PRIVILEGES: ReadonlySet<string> = new Set(['INSERT', 'REFERENCES', 'SELECT', 'UPDATE']);
 
-const privilege = z.strictObject({
-  name: z.enum(PRIVILEGES),
-  /** Sorted. Absent for the whole table, and for privileges on other objects. */
-  columns: z.array(text).optional(),
-  /** True for WITH GRANT OPTION. */
-  grantable: z.literal(true).optional(),
-});
-export type Privilege = z.infer<typeof privilege>;
-
-export const objectDocument = z.strictObject({
-  kind: z.enum(OBJECT_KINDS),
-  /**
-   * Identifies the object within its kind. For a view, a statistics object, a sequence or a type, the name. For a function or an
-   * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
-   * table: `audit on posts`. For privileges, the role and the table, function, sequence, type, schema or new objects. For
-   * row security and table options, the table. Outside the default schema, the schema precedes the name of the view, function, table and so on:
-   * `billing.totals`, `audit on billing.invoices`.
-   */
-  id: text,
-  /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. A list for privileges. */
-  definition: z.union([text, z.array(privilege)]),
-  comment: text.nullable(),
-  /** Sorted by name. Only materialized views have indexes. */
-  indexes: z.array(objectIndex).optional(),
-  /** The sessions in which a trigger or a rule fires. Other objects do not have this member. */
-  enabled: enabled.optional(),
-});
-export type SchemaObject = z.infer<typeof objectDocument>;
-
-export type Definition = SchemaObject['definition'];
-
-export type ObjectName = Pick<SchemaObject, 'kind' | 'id'>;
+/** What identifies an object. */
+export interface ObjectName {
+  kind: ObjectKind;
+  /** See `objectDocument`. */
+  id: string;
+}
 
 /** Identifies an object in `State.objects`. Names cannot contain NUL. */
 export const objectKey = ({ kind, id }: ObjectName): string => `${kind}\0${id}`;
@@ -339,9 +305,9 @@ interface TargetDescription {
   parsed: ReadonlySet<unknown>;
   /** Null for schemas and new objects. */
   catalog: KindDescription['catalog'] | null;
-  privileges: readonly Privilege['name'][];
+  privileges: readonly PrivilegeName[];
   /** The privilege that PUBLIC has on a new object. Null if it has none. */
-  publicDefault: Privilege['name'] | null;
+  publicDefault: PrivilegeName | null;
 }
 
 /**
@@ -482,13 +448,3 @@ export const kindWithLabel = (label: string): ObjectKind | undefined =>
 /** True for objects that have the name of their table. */
 export const isNamedLikeTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && KINDS[kind].onTable === 'single';
-
-/** Creates the document of an object of which only the definition is known. */
-export const newObject = ({ kind, id }: ObjectName, definition: Definition): SchemaObject => ({
-  kind,
-  id,
-  definition,
-  comment: null,
-  ...(KINDS[kind].hasIndexes && { indexes: [] }),
-  ...(KINDS[kind].canBeDisabled && { enabled: 'origin' as const }),
-});

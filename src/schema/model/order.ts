@@ -8,7 +8,8 @@ import {
   locationKey,
   partitionsOf,
 } from './state.js';
-import { type ObjectName, type SchemaObject, isSequence, isType, objectKey } from './objects.js';
+import { type ObjectName, isSequence, isType, objectKey } from './objects.js';
+import type { SchemaObject } from './object-document.js';
 import { type QualifiedName, qualifiedId, splitQualifiedId } from './object-ids.js';
 import type { Field, Relation } from './model.js';
 import type { Need } from './extras.js';

@@ -1,15 +1,6 @@
 /* Privileges of a role as data: their normal form, the difference of two lists, and the words of GRANT. */
-import {
-  type Definition,
-  type ObjectName,
-  PUBLIC,
-  type Privilege,
-  type PrivilegesTarget,
-  type SchemaObject,
-  TARGETS,
-  USAGE,
-  isNewType,
-} from './objects.js';
+import { type ObjectName, PUBLIC, type PrivilegesTarget, TARGETS, USAGE, isNewType } from './objects.js';
+import type { Definition, Privilege, SchemaObject } from './object-document.js';
 import {
   areInitial,
   namedSchema,

@@ -3,7 +3,8 @@
 import { Map as PersistentMap, Set as PersistentSet } from 'immutable';
 import type { TableExtras } from './extras.js';
 import type { ColumnSchema, Collection, Field, Relation, TableSchema } from './model.js';
-import { type ObjectName, type PrivilegesTarget, type SchemaObject, TARGETS, objectKey } from './objects.js';
+import { type ObjectName, type PrivilegesTarget, TARGETS, objectKey } from './objects.js';
+import type { SchemaObject } from './object-document.js';
 import { type QualifiedName, objectNameParts, qualifiedId, splitQualifiedId } from './object-ids.js';
 import { createAttachment } from '../../kernel/attachment.js';
 

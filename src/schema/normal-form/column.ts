@@ -1,6 +1,6 @@
 /* Normalises a column of a new document or of a change. */
 import { checkExpression, checkTypeText } from '../sql-text/expression.js';
-import { type ColumnExtras, NEXTVAL, isIdentity, isSerial } from '../model/extras.js';
+import { type ColumnExtras, NEXTVAL, isIdentity, isSerial, type SequenceType } from '../model/extras.js';
 import { type ColumnSchema, COLUMN_DEFAULTS, columnDocument } from '../model/model.js';
 import { checksOf, createCollector, type Fault, type Report, InvalidValue } from './checks.js';
 import { readColumnType, type RequestedColumn } from './types/column-type.js';
@@ -8,7 +8,6 @@ import { dataType, holdsText } from '../sql-text/data-types.js';
 import { isFunctionDefault, readDefault } from './defaults/default-value.js';
 import type { ColumnType } from './types/field-types.js';
 import { type Json, jsonEqual } from '../../kernel/json.js';
-import type { SequenceType } from '../model/sequence-options.js';
 import { withKnownDefault } from '../sql-text/texts.js';
 import { defaultFromCatalog } from './defaults/catalog-default.js';
 import { readColumnExtras, readSequenceOptions } from './extras.js';

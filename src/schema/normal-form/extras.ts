@@ -21,16 +21,14 @@ import {
   tableExtras,
   type TableExtras,
   TRUSTED_EXTENSIONS,
-} from '../model/extras.js';
-import type { Path } from '../../kernel/problem.js';
-import { shapeMessage } from '../../kernel/shape-messages.js';
-import {
   type SequenceType,
   everyOptionOf,
   sequenceFaults,
   unusualOptions,
   writtenOptions,
-} from '../model/sequence-options.js';
+} from '../model/extras.js';
+import type { Path } from '../../kernel/problem.js';
+import { shapeMessage } from '../../kernel/shape-messages.js';
 import type { Report } from './checks.js';
 import { schemaOfNeed } from '../model/order.js';
 import { identifierFault } from './names.js';

@@ -15,24 +15,26 @@ import { addArticle, textFault } from '../../kernel/text.js';
 import { byName } from '../model/state.js';
 import {
   COLUMN_PRIVILEGES,
-  type Definition,
   KINDS,
   OBJECT_KINDS,
-  type ObjectIndex,
   type ObjectName,
-  type SchemaObject,
   ENABLED,
   PUBLIC,
-  type Privilege,
   type PrivilegesTarget,
   TABLE_PRIVILEGES,
   TARGETS,
   isObjectKind,
-  newObject,
-  objectDocument,
   objectKey,
   objectLabel,
 } from '../model/objects.js';
+import {
+  type Definition,
+  type ObjectIndex,
+  type SchemaObject,
+  type Privilege,
+  newObject,
+  objectDocument,
+} from '../model/object-document.js';
 import {
   areInitial,
   idOnTable,

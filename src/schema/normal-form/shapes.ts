@@ -2,7 +2,8 @@
  * Defines request documents as schemas, for the API description. The schemas accept derived members, because clients
  * may send them back unchanged.
  */
-import { OBJECT_KINDS, objectDocument } from '../model/objects.js';
+import { OBJECT_KINDS } from '../model/objects.js';
+import { objectDocument } from '../model/object-document.js';
 import { z } from 'zod';
 import { BACKFILL_EXPRESSIONS } from '../model/backfill.js';
 import { columnExtras, tableExtras } from '../model/extras.js';

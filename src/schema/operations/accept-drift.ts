@@ -1,6 +1,7 @@
 /* accept-drift: records manual changes to the database in the log. The tables are not changed. */
 import type { SchemaEvent } from '../model/events.js';
-import { type ObjectName, type SchemaObject, objectKey } from '../model/objects.js';
+import { type ObjectName, objectKey } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { invariantProblems } from '../invariants/index.js';
 import { isObject, jsonEqual } from '../../kernel/json.js';
 import { locate } from '../../kernel/locate.js';

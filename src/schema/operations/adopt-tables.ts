@@ -2,7 +2,8 @@
 import { extrasOf, type CollectionNode, type State, byName, getObject } from '../model/state.js';
 import { Draft } from '../transition/draft.js';
 import { type SchemaEvent, newEvent, newObjectEvent } from '../model/events.js';
-import { type ObjectName, type SchemaObject, isType, objectKey, objectLabel } from '../model/objects.js';
+import { type ObjectName, isType, objectKey, objectLabel } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { readObjectNames } from '../normal-form/object.js';
 import { OBJECTS_OFF } from './objects.js';
 import { invariantProblems } from '../invariants/index.js';

@@ -37,16 +37,8 @@ import {
 } from '../diff/entries.js';
 import type { RequestedBackfill } from './backfills.js';
 import { type Operation, decideDraft } from './operation.js';
-import {
-  type Definition,
-  type ObjectName,
-  type SchemaObject,
-  isOnTable,
-  objectLabel,
-  RELATION_KINDS,
-  TARGETS,
-  isAlwaysThere,
-} from '../model/objects.js';
+import { type ObjectName, isOnTable, objectLabel, RELATION_KINDS, TARGETS, isAlwaysThere } from '../model/objects.js';
+import type { Definition, SchemaObject } from '../model/object-document.js';
 import { objectNameParts, renamedId } from '../model/object-ids.js';
 import { readBackfill } from '../normal-form/field.js';
 import { readNewObject } from '../normal-form/object.js';

@@ -1,15 +1,8 @@
 /** create-object, update-object, rename-object, delete-object. */
 import { isObject } from '../../kernel/json.js';
 import { type Problem, type Result, invalidProblem, ok, refuse, unknownMembers } from '../../kernel/problem.js';
-import {
-  KINDS,
-  OBJECT_KINDS,
-  isType,
-  type ObjectKind,
-  type ObjectName,
-  type SchemaObject,
-  objectLabel,
-} from '../model/objects.js';
+import { KINDS, OBJECT_KINDS, isType, type ObjectKind, type ObjectName, objectLabel } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { objectNameParts, renamedId } from '../model/object-ids.js';
 import { collectionsNeeding } from '../model/order.js';
 import { type State, getObject } from '../model/state.js';

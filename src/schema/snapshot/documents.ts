@@ -14,7 +14,7 @@ import type { Resumable } from '../../kernel/resumable.js';
 import { fieldsInOrder, relationsInOrder } from '../model/order.js';
 import { type CollectionNode, type State, primaryKeyOf } from '../model/state.js';
 import { REFERABLE_SYSTEM_COLLECTIONS } from '../model/system-collections.js';
-import { objectDocument } from '../model/objects.js';
+import { objectDocument } from '../model/object-document.js';
 import { isObject } from '../../kernel/json.js';
 
 /* Define the member order of documents. Documents come from requests, or from the log, where jsonb changes the

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createCanonicalWriter } from '../../kernel/canonical.js';
 import { relationBody } from '../transition/context.js';
 import type { Relation } from '../model/model.js';
-import type { SchemaObject } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { collectionsInOrder, objectsInOrder } from '../model/order.js';
 import {
   type CollectionDocument,

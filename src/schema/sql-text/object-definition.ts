@@ -6,14 +6,8 @@
 import { hash } from 'node:crypto';
 import { parseSync } from 'libpg-query';
 import { jsonEqual } from '../../kernel/json.js';
-import {
-  type Definition,
-  KINDS,
-  OBJECT_KINDS,
-  type ObjectKind,
-  type SchemaObject,
-  isFreeOnTable,
-} from '../model/objects.js';
+import { KINDS, OBJECT_KINDS, type ObjectKind, isFreeOnTable } from '../model/objects.js';
+import type { Definition, SchemaObject } from '../model/object-document.js';
 import {
   type QualifiedName,
   inSchema,

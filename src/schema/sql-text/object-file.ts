@@ -3,17 +3,8 @@
  * PostgreSQL client can run.
  */
 import { parseSync } from 'libpg-query';
-import {
-  ENABLED,
-  type Enabled,
-  KINDS,
-  type ObjectIndex,
-  type ObjectName,
-  type SchemaObject,
-  isOnTable,
-  objectLabel,
-  newObject,
-} from '../model/objects.js';
+import { ENABLED, KINDS, type ObjectName, isOnTable, objectLabel } from '../model/objects.js';
+import { type Enabled, type ObjectIndex, type SchemaObject, newObject } from '../model/object-document.js';
 import { objectNameParts, idOnTable, qualifiedId, splitQualifiedId } from '../model/object-ids.js';
 import { type Node, type Statement, list, member, stringOf } from './expression.js';
 import { ONE_STATEMENT, parseDefinition } from './object-definition.js';

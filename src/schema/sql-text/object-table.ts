@@ -2,14 +2,12 @@
 import {
   type ObjectKind,
   type ObjectName,
-  type Privilege,
   type PrivilegesTarget,
-  type SchemaObject,
   isFreeOnTable,
-  newObject,
   newTypeOf,
   targetOf,
 } from '../model/objects.js';
+import { type Privilege, type SchemaObject, newObject } from '../model/object-document.js';
 import {
   type QualifiedName,
   SEARCHED,

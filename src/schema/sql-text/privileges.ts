@@ -4,13 +4,13 @@
 import {
   COLUMN_PRIVILEGES,
   PUBLIC,
-  type Privilege,
   type PrivilegesTarget,
   TABLE_PRIVILEGES,
   TARGETS,
   grantedType,
   isNewType,
 } from '../model/objects.js';
+import type { Privilege } from '../model/object-document.js';
 import { areInitial, idOnTable, idOnTarget, qualifiedId, revokedFromPublic } from '../model/object-ids.js';
 import { sortPrivileges } from '../model/privileges.js';
 import { type Node, list, member, parseStatements, stringOf } from './expression.js';

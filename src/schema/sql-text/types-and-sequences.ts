@@ -1,6 +1,12 @@
 /* Reads definitions of sequences and types. */
-import type { Domain, SequenceOptions } from '../model/extras.js';
-import { type SequenceType, everyOptionOf, sequenceFaults, unusualOptions } from '../model/sequence-options.js';
+import {
+  type Domain,
+  type SequenceOptions,
+  type SequenceType,
+  everyOptionOf,
+  sequenceFaults,
+  unusualOptions,
+} from '../model/extras.js';
 import { extensionsWith } from './allowed-names.js';
 import { checkSqlText } from './check-sql-text.js';
 import {

@@ -15,7 +15,8 @@ import {
   tableIdOf,
 } from '../model/state.js';
 import { isDroppedWithColumns, objectsOn, privilegesOn } from '../sql-text/object-table.js';
-import { type ObjectName, type SchemaObject, isRelation, objectKey, targetOf } from '../model/objects.js';
+import { type ObjectName, isRelation, objectKey, targetOf } from '../model/objects.js';
+import type { SchemaObject } from '../model/object-document.js';
 import { renameOnTargets, renameOnTables, renamedObject } from './objects.js';
 
 interface OpenNode {

@@ -12,17 +12,15 @@ import {
   newObjectEvent,
 } from '../model/events.js';
 import {
-  type Definition,
   type ObjectName,
-  type Privilege,
   type PrivilegesTarget,
-  type SchemaObject,
   isOnTable,
   isType,
   objectKey,
   RELATION_KINDS,
   objectLabel,
 } from '../model/objects.js';
+import type { Definition, Privilege, SchemaObject } from '../model/object-document.js';
 import {
   idOnTarget,
   idOnTable,

@@ -15,7 +15,7 @@ import {
   tableNameOf,
   tableIdOf,
 } from '../model/state.js';
-import { type Privilege, type SchemaObject } from '../model/objects.js';
+import type { Privilege, SchemaObject } from '../model/object-document.js';
 import { idOnTable, objectNameParts } from '../model/object-ids.js';
 import { selectColumns, sortPrivileges } from '../model/privileges.js';
 import { constraintColumns, indexColumns } from '../sql-text/definitions.js';

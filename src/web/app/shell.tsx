@@ -33,7 +33,6 @@ import { actorName } from '../../schema/model/events.js';
 import { DraftBar } from '../draft/draft-bar.js';
 import { isEmpty } from '../draft/model.js';
 import { useDraft } from '../draft/store.js';
-import { deleteFiles } from '../pages/review/sources/upload.js';
 import { toApproveQuery, notificationsQuery, type ChangeNotification } from '../service/change-queries.js';
 import { countFaults, useScheduledFaults } from '../service/operations-queries.js';
 import { CHANGE, SCHEMA, infoQuery } from '../service/queries.js';
@@ -340,7 +339,9 @@ function PasswordDialog({ onClose }: { onClose: () => void }) {
  * out.
  */
 async function signOutAndForget(): Promise<void> {
-  await Promise.allSettled([deleteFiles(), deleteStored(currentUserId())]);
+  // Loaded only now, because the first view does not need the form that stores the files.
+  const uploads = import('../pages/review/sources/upload.js');
+  await Promise.allSettled([uploads.then(({ deleteFiles }) => deleteFiles()), deleteStored(currentUserId())]);
   await signOut();
 }
 

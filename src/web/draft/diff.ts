@@ -4,7 +4,7 @@ import type { CollectionDiff, FieldDiff, ObjectDiff, RelationDiff, SchemaDiff } 
 import { type Entry, entriesBetween } from '../../schema/diff/entries.js';
 import type { Backfill } from '../../schema/model/backfill.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { discard, createRenamer } from './edits.js';
 import {
   type Documents,

@@ -1,7 +1,8 @@
 /** Edits the draft. Deletions have the same consequences as in the service. */
 import type { TableExtras } from '../../schema/model/extras.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import type { ObjectName, SchemaObject } from '../../schema/model/objects.js';
+import type { ObjectName } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { type MarkedDocument, byKey, withDraftMarks } from './marked-documents.js';
 import { discard, put, remove } from './edits.js';
 import { type Documents, type Draft, type Part, keyOf, memberKey } from './model.js';

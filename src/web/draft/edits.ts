@@ -7,14 +7,8 @@ import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
 import { idOnTable, idOnTarget, objectNameParts } from '../../schema/model/object-ids.js';
-import {
-  KINDS,
-  type ObjectKind,
-  type ObjectName,
-  RELATION_KINDS,
-  type SchemaObject,
-  TARGETS,
-} from '../../schema/model/objects.js';
+import { KINDS, type ObjectKind, type ObjectName, RELATION_KINDS, TARGETS } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import {
   type Documents,
   type Draft,

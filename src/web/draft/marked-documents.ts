@@ -1,6 +1,7 @@
 import type { Collection } from '../../schema/model/model.js';
 import { objectNameParts } from '../../schema/model/object-ids.js';
-import type { ObjectName, SchemaObject } from '../../schema/model/objects.js';
+import type { ObjectName } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import type { ListedCollection } from '../service/types.js';
 import { byDraftNames, mergeSides } from './diff.js';
 import {

@@ -1,6 +1,7 @@
 import type { Backfill } from '../../schema/model/backfill.js';
 import type { Collection, Field, NewRelation, Relation } from '../../schema/model/model.js';
-import type { ObjectKind, ObjectName, SchemaObject } from '../../schema/model/objects.js';
+import type { ObjectKind, ObjectName } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import type { CountedChange } from '../shared/changes/total.js';
 import type { CollectionDocument, FieldDocument, ListedCollection, RelationDocument } from '../service/types.js';
 

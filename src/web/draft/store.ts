@@ -15,7 +15,7 @@ import {
   touchedAtHead,
 } from './model.js';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { collectionsQuery, fieldsQuery, infoQuery, objectsQuery, relationsQuery } from '../service/queries.js';
 import { request, requestAnswer } from '../service/request.js';
 import { readAnswer } from '../service/send.js';

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { useController } from 'react-hook-form';
 import type { Need, TableExtras } from '../../schema/model/extras.js';
 import type { Field } from '../../schema/model/model.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { splitQualifiedId } from '../../schema/model/object-ids.js';
 import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 import { type DraftEditor, draftedExtras } from '../draft/editor.js';

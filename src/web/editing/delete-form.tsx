@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Collection, Field, NewRelation } from '../../schema/model/model.js';
 import { objectNameParts } from '../../schema/model/object-ids.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import { DraftEditor, draftedExtras } from '../draft/editor.js';
 import { type Draft, PARTS, objectKeyOf } from '../draft/model.js';
 import { headName, readSource, useDraft, useDraftedObjects } from '../draft/store.js';

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { SchemaDiff as DraftedDiff } from '../../schema/diff/diff.js';
-import type { SchemaObject } from '../../schema/model/objects.js';
+import type { SchemaObject } from '../../schema/model/object-document.js';
 import type { Resolution } from '../../schema/merge/model.js';
 import type { Acknowledgement } from '../../schema/policy.js';
 import { CHANGE, SCHEMA } from './queries.js';

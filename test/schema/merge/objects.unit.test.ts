@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { runToEnd } from '../../../src/kernel/resumable.js';
 import { mergeStates } from '../../../src/schema/merge/merge-states.js';
 import { type MergeLocation, type Resolution, describeLocation } from '../../../src/schema/merge/model.js';
-import type { SchemaObject } from '../../../src/schema/model/objects.js';
+import type { SchemaObject } from '../../../src/schema/model/object-document.js';
 import { objectsInOrder } from '../../../src/schema/model/order.js';
 import type { State } from '../../../src/schema/model/state.js';
 import { accept } from '../../support/given.js';

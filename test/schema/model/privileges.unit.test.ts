@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Privilege, SchemaObject } from '../../../src/schema/model/objects.js';
+import type { Privilege, SchemaObject } from '../../../src/schema/model/object-document.js';
 import {
   comparePrivileges,
   findLostPrivileges,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { SchemaObject } from '../../../src/schema/model/objects.js';
+import type { SchemaObject } from '../../../src/schema/model/object-document.js';
 import { readNewObject } from '../../../src/schema/normal-form/object.js';
 import { readObjectFile, writeObjectFile } from '../../../src/schema/sql-text/object-file.js';
 

@@ -6,7 +6,7 @@ import {
   renamedDefinition,
 } from '../../../src/schema/sql-text/object-definition.js';
 import { readObjectFile, writeObjectFile } from '../../../src/schema/sql-text/object-file.js';
-import type { SchemaObject } from '../../../src/schema/model/objects.js';
+import type { SchemaObject } from '../../../src/schema/model/object-document.js';
 
 const parsed = (text: string) => {
   const result = parseDefinition(text);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ACTIONS } from '../../../schema/policy.js';
 import { LEVELS } from '../../../schema/findings/model.js';
 import * as model from '../../../schema/model/model.js';
-import { objectDocument } from '../../../schema/model/objects.js';
+import { objectDocument } from '../../../schema/model/object-document.js';
 import { fieldType, schemaChanges } from '../../../schema/normal-form/shapes.js';
 import { SNAPSHOT_VERSION, VENDOR } from '../../../schema/snapshot/snapshot.js';
 

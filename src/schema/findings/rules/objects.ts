@@ -2,16 +2,15 @@
 import {
   type ObjectName,
   PUBLIC,
-  type SchemaObject,
   isRelation,
   objectLabel,
-  type Privilege,
   type PrivilegesTarget,
   TARGETS,
   isAlwaysThere,
   isNewType,
   targetOf,
 } from '../../model/objects.js';
+import type { SchemaObject, Privilege } from '../../model/object-document.js';
 import {
   idOnTable,
   idOnTarget,

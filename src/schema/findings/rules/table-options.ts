@@ -1,5 +1,5 @@
 /* Findings about options of tables. */
-import type { SchemaObject } from '../../model/objects.js';
+import type { SchemaObject } from '../../model/object-document.js';
 import { getObject } from '../../model/state.js';
 import { parseDefinition } from '../../sql-text/object-definition.js';
 import { levelBySize, sizeText } from '../levels.js';

@@ -11,7 +11,8 @@ import {
 import { findAdded, changesMember, labelOf, hasCounter, locatedUse } from './common.js';
 import { type ColumnField, getObject, hasColumn } from '../../model/state.js';
 import { isSerial } from '../../model/extras.js';
-import { type SchemaObject, isType, objectLabel } from '../../model/objects.js';
+import { isType, objectLabel } from '../../model/objects.js';
+import type { SchemaObject } from '../../model/object-document.js';
 import { splitQualifiedId } from '../../model/object-ids.js';
 import { collectionsNeeding } from '../../model/order.js';
 import { parseDefinition } from '../../sql-text/object-definition.js';

@@ -10,10 +10,9 @@ import {
   OBJECT_KINDS,
   type ObjectKind,
   type ObjectName,
-  type SchemaObject,
   isNamedLikeTable,
-  newObject,
 } from '../../../schema/model/objects.js';
+import { type SchemaObject, newObject } from '../../../schema/model/object-document.js';
 import { grantTexts } from '../../../schema/model/privileges.js';
 import { MarkBadge } from '../../draft/draft-bar.js';
 import { discard, renameObject, withNameOf } from '../../draft/edits.js';

@@ -1,5 +1,5 @@
 import { actorName } from '../../../schema/model/events.js';
-import { objectDocument } from '../../../schema/model/objects.js';
+import type { Privilege } from '../../../schema/model/object-document.js';
 import { privilegeLines } from '../../../schema/model/privileges.js';
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { type UseInfiniteQueryResult, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -145,9 +145,8 @@ const LINE_WORDS = { '-': messages.before, '+': messages.after } as const;
 
 /** Returns the lines of a definition. Null for values that are no definition. */
 export function definitionLines(value: unknown): string | null {
-  const { data } = objectDocument.shape.definition.safeParse(value);
-  if (data === undefined) return null;
-  return visibleSql(typeof data === 'string' ? data : privilegeLines(data));
+  if (typeof value === 'string') return visibleSql(value);
+  return Array.isArray(value) ? visibleSql(privilegeLines(value as Privilege[])) : null;
 }
 
 /** Each line is announced to screen readers as before or after. */

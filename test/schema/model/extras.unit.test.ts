@@ -5,8 +5,8 @@ import {
   unusualOptions,
   defaultBounds,
   writtenOptions,
-} from '../../../src/schema/model/sequence-options.js';
-import type { SequenceOptions } from '../../../src/schema/model/extras.js';
+  type SequenceOptions,
+} from '../../../src/schema/model/extras.js';
 
 const BIGGEST = '9223372036854775807';
 const SMALLEST = '-9223372036854775808';
