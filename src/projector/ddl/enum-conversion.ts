@@ -32,16 +32,21 @@ export const columnsOfEnum = (state: State, type: SchemaObject): Column[] =>
     field === null ? [] : [{ collection, field }],
   );
 
-/** Returns the redefined enums that stay enums, with the index of their event, by the key before the batch. */
+/**
+ * Returns the redefined enums that stay enums, with the index of their event, by the key before the batch. A conversion
+ * excludes renames in the same batch. With renames, an enum that no column uses is therefore left out: it is dropped and
+ * created again.
+ */
 export const findConvertedEnums = (
-  before: State,
-  after: State,
+  { before, after, hasRenames }: { before: State; after: State; hasRenames: boolean },
   defined: ReadonlyMap<string, { event: ObjectEvent; index: number }>,
 ): ReadonlyMap<string, number> =>
   new Map(
     [...defined].flatMap(([key, { event, index }]): [string, number][] => {
-      const sides = [before.objects.get(key)?.object, getObject(after, event.subject)];
-      return sides.every((each) => labelsOf(each) !== undefined) ? [[key, index]] : [];
+      const old = before.objects.get(key)?.object;
+      if (old === undefined || labelsOf(old) === undefined || labelsOf(getObject(after, event.subject)) === undefined)
+        return [];
+      return hasRenames && columnsOfEnum(before, old).length === 0 ? [] : [[key, index]];
     }),
   );
 

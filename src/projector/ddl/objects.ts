@@ -100,7 +100,8 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   const { before, after, events } = change;
   if (before.objects.isEmpty() && after.objects.isEmpty()) return NOTHING;
   const changed = changesOf(change);
-  const enums = findConvertedEnums(before, after, changed.defined);
+  const hasRenames = events.some(({ type }) => type.endsWith('.renamed'));
+  const enums = findConvertedEnums({ before, after, hasRenames }, changed.defined);
   const uses = usesBefore(change);
   const affected = findAffectedObjects({ ...change, enums }, changed, uses);
   const gone = [
@@ -113,8 +114,7 @@ export function planObjects(change: ObjectChange): ObjectPlan {
   if (used.length > 0) return { ...NOTHING, problems: used };
   for (const key of affected.keys()) moveEntry(changed.replaced, changed.defined, key);
   const kept = [...affected.keys()].filter((key) => !changed.defined.has(key) && !changed.deleted.has(key));
-  const renamed = events.some(({ type }) => type.endsWith('.renamed'));
-  const again = renamed ? [...kept, ...enums.keys(), ...findRestoredWithRename(change, changed)] : [];
+  const again = hasRenames ? [...kept, ...enums.keys(), ...findRestoredWithRename(change, changed)] : [];
   if (again.length > 0)
     return { ...NOTHING, problems: again.map((key) => createRenameFirstProblem(objectOf(before, key))) };
   const dropped = new Set([
