@@ -166,6 +166,7 @@ describe('an error of PostgreSQL', () => {
       query_canceled: '57014',
       read_only_sql_transaction: '25006',
       disk_full: '53100',
+      internal_error: 'XX000',
     });
     expect(new LostConnectionError('x').name).to.equal('LostConnectionError');
   });

@@ -256,7 +256,7 @@ type PrivilegeName = (typeof PRIVILEGES)[number];
 /** The privileges on columns. */
 export const COLUMN_PRIVILEGES: ReadonlySet<string> = new Set(['INSERT', 'REFERENCES', 'SELECT', 'UPDATE']);
 
-/** What identifies an object. */
+/** Identifies an object. */
 export interface ObjectName {
   kind: ObjectKind;
   /** See `objectDocument`. */
