@@ -10,7 +10,7 @@ import { readPostmaster } from '../src/postgres/embedded/start-server.js';
 import { freePort } from './support/free-port.js';
 import { createDatabase, temporaryDirectory, testServer } from './support/postgres.js';
 import { type ServiceProcess, spawnService } from './support/process.js';
-import { until } from './support/until.js';
+import { until, untilAwaited } from './support/until.js';
 
 describe('the service as a process', () => {
   let directory: string;
@@ -354,12 +354,7 @@ async function blockWrites(dataDir: string): Promise<pg.Client> {
 }
 
 const writeIsBlocked = (blocker: pg.Client): Promise<void> =>
-  until('a change is waiting', async () => {
-    const { rowCount } = await blocker.query(
-      `select from pg_locks where not granted and relation = 'service.service_events'::regclass`,
-    );
-    return rowCount !== 0;
-  });
+  untilAwaited('service.service_events', async (text) => (await blocker.query(text)).rows);
 
 /** The service has received the stop signal. */
 const waitUntilStopping = (url: string): Promise<void> =>

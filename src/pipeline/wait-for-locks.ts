@@ -1,5 +1,5 @@
 /**
- * Repeats a transaction until it gets its locks. A waiting strong lock blocks every later session, and a wait under the
+ * Repeats a transaction until it gets its locks, and if an object disappears while it reads the catalog. A waiting strong lock blocks every later session, and a wait under the
  * log lock blocks every other change. Each attempt therefore waits only briefly, and holds nothing between attempts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { ProblemError, type Problem } from '../kernel/problem.js';
 import type { Semaphore } from '../kernel/semaphore.js';
 import { limitTime } from '../kernel/time.js';
-import { isConnectionLoss, isLocked, lockTimeout, unavailableProblem } from '../postgres/errors.js';
+import { SQLSTATE, isConnectionLoss, isLocked, lockTimeout, sqlState, unavailableProblem } from '../postgres/errors.js';
 import { sendBatch } from '../postgres/exchange.js';
 import { IDLE } from '../postgres/limits.js';
 import { advisoryKey } from '../postgres/locked-session.js';
@@ -49,6 +49,13 @@ const PAUSES = { first: 50, known: 400, unknown: 2_000 };
 const LOOK_AT_HOLDER = IDLE + 1_000;
 
 /**
+ * Number of attempts that may end with an internal error. Functions such as pg_get_viewdef ignore the snapshot of the
+ * transaction, so they fail if another session drops the object while the catalog is read. PostgreSQL reports that as an
+ * internal error.
+ */
+const MOST_DROPPED = 3;
+
+/**
  * Runs `work` with a permit of the semaphore on a client of the pool. Each attempt is a new transaction.
  * @throws ProblemError LOCK_TIMEOUT if it is blocked until the deadline, and the errors of `work`
  */
@@ -58,7 +65,7 @@ export async function retryWhileLocked<T>(
 ): Promise<T> {
   const { options, deadline } = trying;
   const waited = new Set<string>();
-  let stale = 0;
+  const failures = { stale: 0, dropped: 0 };
   let pause = PAUSES.first;
   let vacuumWait: number | undefined;
   for (;;) {
@@ -66,8 +73,8 @@ export async function retryWhileLocked<T>(
     const tableWait = Math.max(1, Math.min(options.lockWait, left));
     const ended = await tryOnce(trying, { left, tableWait, ...(vacuumWait && { vacuumWait }) }, work);
     if (ended.kind === 'done') return ended.value;
-    if (ended.kind === 'stale') {
-      await waitForServer(trying, ended.error, (stale += 1));
+    if (ended.kind !== 'locked') {
+      await waitBeforeRepeating(trying, ended, (failures[ended.kind] += 1));
       continue;
     }
     const { conflict } = ended;
@@ -78,6 +85,16 @@ export async function retryWhileLocked<T>(
     else if (!conflict.log) pause = await waitForHolders(trying, { conflict, pause });
     if (performance.now() >= deadline) throw new ProblemError(lockConflictProblem(conflict));
   }
+}
+
+/** @param count the number of attempts that ended like this one */
+async function waitBeforeRepeating(
+  trying: LockWaitOptions,
+  ended: Exclude<AttemptResult<unknown>, { kind: 'done' | 'locked' }>,
+  count: number,
+): Promise<void> {
+  if (ended.kind === 'stale') await waitForServer(trying, ended.error, count);
+  else if (count === MOST_DROPPED) throw ended.error;
 }
 
 /** @param count the number of attempts */
@@ -139,7 +156,9 @@ export function createClientGoneProblem() {
 type AttemptResult<T> =
   | { kind: 'done'; value: T }
   | { kind: 'stale'; error: StaleConnectionError }
-  | { kind: 'locked'; conflict: LockConflict };
+  | { kind: 'locked'; conflict: LockConflict }
+  /** Another session dropped an object while this one read the catalog. */
+  | { kind: 'dropped'; error: unknown };
 
 async function tryOnce<T>(
   { semaphore, options, deadline }: LockWaitOptions,
@@ -156,6 +175,10 @@ async function tryOnce<T>(
       try {
         return { kind: 'done', value: await work({ client, attendance, lockWait, ...waits }) };
       } catch (error) {
+        if (sqlState(error) === SQLSTATE.internal_error) {
+          await client.query('ROLLBACK');
+          return { kind: 'dropped', error };
+        }
         const isLockFailure = error instanceof LogBusyError || error instanceof LockedError || isLocked(error);
         if (!isLockFailure) throw error;
         return { kind: 'locked', conflict: await rollbackAndFindHolders(client, options, error) };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../support/client.js';
-import { until } from '../support/until.js';
+import { untilAwaited } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 const key = {
@@ -73,8 +73,7 @@ describe('changes that must not lose data', () => {
     try {
       await other.query('begin; insert into awaited default values');
       const applying = send('/schema/apply?lossless', diff);
-      const waiting = `select from pg_locks where not granted and relation = 'awaited'::regclass`;
-      await until('the change waits for the lock', async () => (await api.sql(waiting)).length > 0);
+      await untilAwaited('awaited', api.sql);
       await other.query('commit');
       const { status, text } = await applying;
       expect(status, text).to.equal(409);

@@ -7,7 +7,7 @@ import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
 import { type TestDatabase, createDatabase, query } from '../support/postgres.js';
 import { startProxy } from '../support/proxy.js';
-import { until } from '../support/until.js';
+import { untilAwaited } from '../support/until.js';
 import { createWire } from '../support/wire.js';
 import { withService } from '../support/with-service.js';
 
@@ -68,18 +68,22 @@ describe('requests about views and functions', () => {
     expect([other.status, ...other.codes]).to.deep.equal([409, 'IDEMPOTENCY_MISMATCH']);
   });
 
-  it('are planned again if another session creates a view again at the same moment', async () => {
+  it('are planned and compared again if another session creates a view again at the same moment', async () => {
     await api.ok('POST', '/objects', { kind: 'view', definition: 'CREATE VIEW titles AS SELECT title FROM articles' });
     const other = new pg.Client({ connectionString: service.databaseUrl });
     await other.connect();
     try {
       await other.query('BEGIN; DROP VIEW titles; CREATE VIEW titles AS SELECT title FROM articles');
       const planning = send('/fields/articles/words?explain=true', { type: 'bigInteger' }, {}, 'PATCH');
-      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'titles'::regclass`;
-      await until('the plan waits for the view', async () => (await api.sql(waiting)).length > 0);
+      await untilAwaited('titles', api.sql);
       await other.query('COMMIT');
       const { status, text } = await planning;
       expect(status, text).to.equal(200);
+      await other.query('BEGIN; DROP VIEW titles; CREATE VIEW titles AS SELECT title FROM articles');
+      const comparing = api.ok('GET', '/schema/drift');
+      await untilAwaited('titles', api.sql);
+      await other.query('COMMIT');
+      expect(await comparing).to.include({ ok: true });
     } finally {
       await other.end();
     }

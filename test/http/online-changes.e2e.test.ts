@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { json } from '../support/client.js';
 import { endedRequest } from '../support/online.js';
-import { until } from '../support/until.js';
+import { until, untilAwaited } from '../support/until.js';
 import { withService } from '../support/with-service.js';
 
 interface Change {
@@ -200,10 +200,7 @@ describe('online changes over HTTP', () => {
     // It gets its lock when the index build is interrupted, and the cleanup waits for it, so the rename comes first.
     // PostgreSQL looks the name up again when it grants the lock, so the rename must come later than that.
     const locked = next.query('BEGIN; LOCK TABLE other IN SHARE UPDATE EXCLUSIVE MODE');
-    await until('the next session waits for the table', async () => {
-      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'public.other'::regclass`;
-      return (await db.query(waiting)).rowCount === 1;
-    });
+    await untilAwaited('public.other', async (text) => (await db.query(text)).rows);
     expect((await send(`/changes/${id}/withdraw`, { method: 'POST' })).status).to.equal(200);
     await locked;
     await db.query('ALTER SCHEMA public RENAME TO elsewhere');

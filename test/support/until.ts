@@ -8,3 +8,13 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
     await sleep(5);
   }
 }
+
+/**
+ * Waits until a session waits for a lock on a table or a view.
+ * @param run runs SQL on another connection and returns the rows
+ */
+export const untilAwaited = (relation: string, run: (sql: string) => Promise<readonly unknown[]>): Promise<void> =>
+  until(`a session waits for ${relation}`, async () => {
+    const waiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = '${relation}'::regclass`;
+    return (await run(waiting)).length > 0;
+  });

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { runYielding, createTimeSlice, mapYielding, yieldToEventLoop } from '../../kernel/event-loop.js';
 import { prepareEvents } from '../../log/append.js';
-import { SQLSTATE, sqlState } from '../../postgres/errors.js';
 import { type Parameterised, sendBatch } from '../../postgres/exchange.js';
 import { changesAfter, changesBefore, writeChanges } from '../../features/change-requests/rows.js';
 import { metadataStatements, objectStatements } from '../../projector/metadata/rows.js';
@@ -326,26 +325,8 @@ async function prepare<C>(preparing: PreparationInput<C>, isStreamed: boolean): 
 
 /* Decides a command, optionally runs it up to the DDL, and rolls everything back. */
 
-/** Number of times that a plan reads the catalog. */
-const PLAN_ATTEMPTS = 3;
-
-/**
- * Only decides: PostgreSQL runs none of the statements. Reads in one snapshot, without the log lock, so another session
- * can drop a view meanwhile. PostgreSQL's functions that print a definition then fail with an internal error, because
- * they do not use the snapshot. The next attempt has a new snapshot.
- */
-export async function attemptPlan<C>(attempt: Attempt<C>): Promise<Plan<C> | Refusal> {
-  for (let count = 1; ; count += 1) {
-    try {
-      return await planOnce(attempt);
-    } catch (error) {
-      if (sqlState(error) !== SQLSTATE.internal_error || count === PLAN_ATTEMPTS) throw error;
-      await attempt.client.query('ROLLBACK');
-    }
-  }
-}
-
-async function planOnce<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
+/** Only decides: PostgreSQL runs none of the statements. Reads in one snapshot, without the log lock. */
+export async function attemptPlan<C>({ options, job, ...at }: Attempt<C>): Promise<Plan<C> | Refusal> {
   const { client } = at;
   const begun = await begin(client, options, { ...at, alters: tablesToAlter(job), unlocked: true });
   const plan = await planOf(client, { options, job, begun, waits: null });
