@@ -315,6 +315,10 @@ describe('labels of an enum', () => {
     ])
       expect(error.message).to.contain(`${each} depends on type mood`);
     await api.sql('DROP VIEW seen; DROP TYPE span, pair; DROP DOMAIN good; DROP TABLE unmanaged');
+    await object('function', 'CREATE FUNCTION is_good(a mood) RETURNS boolean IMMUTABLE LANGUAGE sql RETURN true');
+    await api.sql('ALTER TABLE members ADD CONSTRAINT good CHECK (is_good(feels))');
+    expect((await api.refused(inUse, 'PATCH', path(), { definition: FEWER })).message).to.contain('constraint good');
+    await api.sql('ALTER TABLE members DROP CONSTRAINT good');
     await object('type', 'CREATE TYPE pair AS (a mood)');
     await table('pairs', [column('both', 'pair')]);
     expect((await api.refused(inUse, 'PATCH', path(), { definition: FEWER })).message).to.contain('"pairs"."both"');

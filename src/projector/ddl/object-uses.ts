@@ -169,11 +169,11 @@ export function alterations(change: ConvertingChange): Alteration[] {
     const isDropped = event.type === 'collection.deleted';
     return [{ index, isUsed: (use) => isTable(use) && (isDropped || use.isRowType !== true) && isAltered(use) }];
   });
-  return [...ofTables, ...[...change.enums].map(([key, index]) => conversionOf(change.before, key, index))];
+  return [...ofTables, ...[...change.enums].map(([key, index]) => alterationOfEnum(change.before, key, index))];
 }
 
 /** A generated column is dropped and created again with the columns that it reads. */
-function conversionOf(before: State, key: string, index: number): Alteration {
+function alterationOfEnum(before: State, key: string, index: number): Alteration {
   const columns = columnsOfEnum(before, objectOf(before, key));
   const keys = new Set(columns.map(({ collection, field }) => memberKey(collection, field)));
   const tables = new Set(columns.map(({ collection }) => collection));

@@ -133,6 +133,12 @@ export function parseDefinition(text: Definition): ParsedDefinition | string {
   return result;
 }
 
+/** Returns the labels of an enum. Undefined for other definitions. */
+export function enumLabels(text: Definition): readonly string[] | undefined {
+  const definition = parseDefinition(text);
+  return typeof definition !== 'string' && definition.type?.form === 'enum' ? definition.type.labels : undefined;
+}
+
 /** Returns the parts of a definition that was accepted before. */
 function readStoredDefinition(text: Definition): ParsedDefinition {
   const definition = parseDefinition(text);

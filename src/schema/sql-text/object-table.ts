@@ -72,13 +72,17 @@ export interface Created {
 /**
  * Returns what PostgreSQL grants on a new table or object because of default privileges. PUBLIC can use a new function or
  * type unless default privileges revoke that in all schemas, and do not grant it again in this schema.
- * @param usual the name of the default schema
+ * @param defaultSchema its name
  */
-export function defaultPrivilegesOn(objects: State['objects'], created: Created, usual: string): SchemaObject[] {
+export function defaultPrivilegesOn(
+  objects: State['objects'],
+  created: Created,
+  defaultSchema: string,
+): SchemaObject[] {
   const type = newTypeOf(created.kind);
   if (type === undefined) return [];
   const granted = new Map<string, Privilege[]>();
-  for (const each of ['', schemaOf(created) ?? usual].flatMap((id) => privilegesOn(objects, { type, id }))) {
+  for (const each of ['', schemaOf(created) ?? defaultSchema].flatMap((id) => privilegesOn(objects, { type, id }))) {
     const { name } = objectNameParts(each);
     granted.set(name, [...(granted.get(name) ?? []), ...privilegesIn(each.definition)]);
   }

@@ -15,7 +15,7 @@ import { isType, objectLabel } from '../../model/objects.js';
 import type { SchemaObject } from '../../model/object-document.js';
 import { splitQualifiedId } from '../../model/object-ids.js';
 import { collectionsNeeding } from '../../model/order.js';
-import { parseDefinition } from '../../sql-text/object-definition.js';
+import { enumLabels, parseDefinition } from '../../sql-text/object-definition.js';
 import { usersOfType } from '../../sql-text/object-table.js';
 import { levelBySize, sizeText } from '../levels.js';
 import { type LabelChanges, labelChanges } from '../../sql-text/types-and-sequences.js';
@@ -213,17 +213,15 @@ function changedLabels({ before, after }: PlannedEvent['batch']): { type: string
 }
 
 function labelChangesOf(old: SchemaObject, now: SchemaObject): LabelChanges | null {
-  const [from, to] = [parseDefinition(old.definition), parseDefinition(now.definition)];
-  if (typeof from === 'string' || typeof to === 'string') return null;
-  if (from.type?.form !== 'enum' || to.type?.form !== 'enum') return null;
-  return labelChanges(from.type.labels, to.type.labels);
+  const [from, to] = [enumLabels(old.definition), enumLabels(now.definition)];
+  return from === undefined || to === undefined ? null : labelChanges(from, to);
 }
 
 /** Observes the tables whose columns PostgreSQL converts, because ALTER TYPE cannot remove or reorder labels. */
 export function observeConvertedEnum({ event, batch, old, found }: PlannedObjectEvent): Observation[] {
   const now = getObject(batch.after, event.subject);
   if (found || old === undefined || now === undefined || labelChangesOf(old, now) !== null) return [];
-  if ([old, now].some((each) => !isEnum(each))) return [];
+  if ([old, now].some(({ definition }) => enumLabels(definition) === undefined)) return [];
   const tables = new Set(usersOfType(batch.before, splitQualifiedId(old.id)).map(({ collection }) => collection));
   return [...tables].map((collection) => {
     const statistics = batch.statistics(collection);
@@ -236,11 +234,6 @@ export function observeConvertedEnum({ event, batch, old, found }: PlannedObject
       object: { kind: now.kind, name: now.id },
     };
   });
-}
-
-function isEnum(object: SchemaObject): boolean {
-  const parsed = parseDefinition(object.definition);
-  return typeof parsed !== 'string' && parsed.type?.form === 'enum';
 }
 
 /** Returns a new label that occurs in the text, as a string of SQL or as a default value. */
