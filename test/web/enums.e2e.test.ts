@@ -72,9 +72,10 @@ describe('the values of enums that are objects in the admin app', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const form = page.getByRole('region', { name: 'Edit mood' });
     await form.getByText('Columns use this type.').waitFor();
-    await expectCount(form.getByRole('button', { name: 'Remove value sad' }), 0);
+    await form.getByRole('button', { name: 'Remove value sad' }).waitFor();
     await form.getByLabel('Value 1', { exact: true }).fill('blue');
     await expectCount(form.getByRole('button', { name: 'Add value' }), 0);
+    await expectCount(form.getByRole('button', { name: /^Remove value/ }), 0);
     await expectAccessible(page);
     await form.getByRole('button', { name: 'Save to draft' }).click();
     await form.waitFor({ state: 'detached' });
@@ -94,6 +95,19 @@ describe('the values of enums that are objects in the admin app', () => {
     await form.waitFor({ state: 'detached' });
     await apply(page);
     expect(await labels('mood')).to.equal(`{blue,"so so","it's ok"}`);
+  });
+
+  it('are moved and removed if columns use the type', async () => {
+    const page = await app.visit({ path: '/objects?kind=type&id=mood' });
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const form = page.getByRole('region', { name: 'Edit mood' });
+    await form.getByRole('button', { name: 'Remove value so so' }).click();
+    await form.getByRole('button', { name: "Move value it's ok up" }).click();
+    await expectCount(form.getByRole('button', { name: 'Add value' }), 0);
+    await form.getByRole('button', { name: 'Save to draft' }).click();
+    await form.waitFor({ state: 'detached' });
+    await apply(page);
+    expect(await labels('mood')).to.equal(`{"it's ok",blue}`);
   });
 
   it('change in any way if no column uses the type', async () => {

@@ -17,7 +17,8 @@ const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : quote(name));
+/** Returns the name in double quotes if it has characters other than lowercase letters, digits and `_`. */
+export const quoteUnlessPlain = (name: string): string => (PLAIN.test(name) ? name : quote(name));
 
 const unquote = (name: string): string => (name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name);
 

@@ -6,7 +6,7 @@ import { isObject, jsonEqual } from '../../kernel/json.js';
 import { type Backfill, sourceOf } from '../../schema/model/backfill.js';
 import { foreignKeyName } from '../../schema/model/name-length.js';
 import type { Collection, Field, ForeignKey, NewRelation } from '../../schema/model/model.js';
-import { idOnTable, idOnTarget, objectNameParts } from '../../schema/model/object-ids.js';
+import { idOnTable, idOnTarget, objectNameParts, quoteUnlessPlain } from '../../schema/model/object-ids.js';
 import { KINDS, type ObjectKind, type ObjectName, RELATION_KINDS, TARGETS } from '../../schema/model/objects.js';
 import type { SchemaObject } from '../../schema/model/object-document.js';
 import {
@@ -369,8 +369,7 @@ export function withNameOf(definition: string, from: ObjectName, to: ObjectName)
   for (const { 0: token, index } of definition.matchAll(TOKEN)) {
     const name = token.startsWith('"') ? token.slice(1, -1).replaceAll('""', '"') : token.toLowerCase();
     if (isAfterKind && name === old) {
-      const quoted = /^[a-z_][a-z0-9_]*$/.test(now) ? now : `"${now.replaceAll('"', '""')}"`;
-      return definition.slice(0, index) + quoted + definition.slice(index + token.length);
+      return definition.slice(0, index) + quoteUnlessPlain(now) + definition.slice(index + token.length);
     }
     isAfterKind ||= words.includes(token.toUpperCase());
   }

@@ -7,13 +7,12 @@ import { useController } from 'react-hook-form';
 import type { Need, TableExtras } from '../../schema/model/extras.js';
 import type { Field } from '../../schema/model/model.js';
 import type { SchemaObject } from '../../schema/model/object-document.js';
-import { splitQualifiedId } from '../../schema/model/object-ids.js';
+import { quoteUnlessPlain, splitQualifiedId } from '../../schema/model/object-ids.js';
 import { ALIAS_TYPE, FIELD_TYPES, UNKNOWN_TYPE, dataTypesOf } from '../../schema/normal-form/types/field-types.js';
 import { type DraftEditor, draftedExtras } from '../draft/editor.js';
 import { headName, useDraft, useDraftedCollections, useDraftedObjects } from '../draft/store.js';
 import { extrasOfQuery, extrasQuery, fieldNamesQuery, fieldsQuery } from '../service/queries.js';
 import { useMay } from '../service/session.js';
-import { quotedName } from '../shared/text.js';
 import { RowsInput } from './inputs.js';
 import { typeOptions } from './members.js';
 import { messages } from './messages.js';
@@ -146,8 +145,7 @@ export function typeOfOption(option: string): { type: string; dataType: string }
   if (!option.startsWith(MANAGED)) return { type: option, dataType: dataTypesOf(option)?.[0] ?? 'text' };
   const id = option.slice(MANAGED.length);
   const { schema, name } = splitQualifiedId(id);
-  const isPlain = schema !== undefined || /^[a-z_][a-z0-9_]*$/.test(name);
-  return { type: UNKNOWN_TYPE, dataType: isPlain ? id : quotedName(name) };
+  return { type: UNKNOWN_TYPE, dataType: schema === undefined ? quoteUnlessPlain(name) : id };
 }
 
 /* The other columns of a type. */
@@ -353,8 +351,8 @@ interface ValuesProps extends Pick<EnumProps, 'name' | 'labels' | 'headLabels' |
 }
 
 /**
- * The values of an enum. If columns use it, PostgreSQL can only add or rename values, and the service can do only one of
- * both in a change.
+ * The values of an enum. If columns use it, a change can either add values, rename them, or move and remove them. The
+ * service cannot tell a removed and an added value from a renamed one.
  */
 function Values({ name, labels, headLabels, error, texts, onChange }: ValuesProps) {
   const [values, setValues] = useState(() => {
@@ -368,6 +366,8 @@ function Values({ name, labels, headLabels, error, texts, onChange }: ValuesProp
   const isUsed = useIsTypeUsed(name) !== false;
   const isRenaming = values.some(({ label, was }) => was !== null && was !== label);
   const isAdding = values.some(({ was }) => was === null);
+  const kept = values.flatMap(({ was }) => (was === null ? [] : [was]));
+  const isMoving = headLabels.some((label, index) => label !== kept[index]);
   const change = (next: EnumValue[]) => {
     setValues(next);
     onChange(next.map(({ label }) => label));
@@ -378,9 +378,9 @@ function Values({ name, labels, headLabels, error, texts, onChange }: ValuesProp
       onChange={change}
       description={isUsed ? texts.usedType : texts.unusedType}
       error={error}
-      canAdd={!isUsed || !isRenaming}
-      canRename={!isUsed || !isAdding}
-      canMove={!isUsed}
+      canAdd={!isUsed || !(isRenaming || isMoving)}
+      canRename={!isUsed || !(isAdding || isMoving)}
+      canMove={!isUsed || !(isAdding || isRenaming)}
     />
   );
 }

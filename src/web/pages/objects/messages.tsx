@@ -100,7 +100,7 @@ export const messages = inLanguage(
       comment: 'Comment',
       asSql: 'Edit as SQL',
       usedType:
-        'Columns use this type. You can add values and rename values, but not in the same change. PostgreSQL cannot move or remove them.',
+        'Columns use this type. A change can add values, rename values, or move and remove values. To move or remove values, PostgreSQL rewrites the tables.',
       unusedType: 'No column uses this type. You can change its values in any way.',
     },
   },
@@ -160,7 +160,7 @@ export const messages = inLanguage(
       comment: 'Kommentar',
       asSql: 'Als SQL bearbeiten',
       usedType:
-        'Spalten verwenden diesen Typ. Werte lassen sich hinzufügen und umbenennen, aber nicht in derselben Änderung. PostgreSQL kann sie nicht verschieben oder entfernen.',
+        'Spalten verwenden diesen Typ. Eine Änderung kann Werte hinzufügen, umbenennen oder verschieben und entfernen. Zum Verschieben und Entfernen schreibt PostgreSQL die Tabellen neu.',
       unusedType: 'Keine Spalte verwendet diesen Typ. Die Werte lassen sich beliebig ändern.',
     },
   },
