@@ -2,34 +2,17 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { json } from '../support/client.js';
 import { dps } from '../support/dps.js';
-import { asSuperuser, temporaryDirectory } from '../support/postgres.js';
+import {
+  objectPath,
+  objectRequests,
+  NOTHING,
+  type Document,
+  type Plan,
+  type Method,
+} from '../support/object-requests.js';
+import { temporaryDirectory } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
 
-interface Document {
-  kind: string;
-  id: string;
-  definition: unknown;
-  comment: string | null;
-}
-
-interface Plan {
-  accepted: boolean;
-  statements: { sql: string; summary: string }[];
-  warnings: { code: string; message: string }[];
-}
-
-interface Snapshot {
-  collections: object[];
-  objects: Document[];
-}
-
-interface Drift {
-  ok: boolean;
-  objects: { object: Pick<Document, 'kind' | 'id'>; kind: string }[];
-  unmanaged_objects: Pick<Document, 'kind' | 'id'>[];
-}
-
-const NOTHING = { collections: [], fields: [], relations: [] };
 const ROLE = 'pg_monitor';
 const ID = `${ROLE} on new tables`;
 const IN_BILLING = `${ROLE} on new tables in schema billing`;
@@ -44,15 +27,15 @@ const document = (id: string, definition: unknown): Document => ({ ...named(id, 
 
 describe('default privileges', () => {
   const { api, service } = withService({ settings: SETTINGS, each: true, consistent: true });
+  const requests = objectRequests({ api, service });
+  const { admin, apply, create, diffTo, drift, listed, snapshot } = requests;
+  const grant = (id = ID, definition: unknown = SELECT) => requests.grant(id, definition);
+  const messages = (method: Method, at: string, body?: object) =>
+    requests.messages(/PRIVILEGE|^SECURITY|^ROLE_NEEDED$/, method, at, body);
 
-  const path = (id = ID): string => `/objects/privileges/${encodeURIComponent(id)}`;
-  const grant = async (id = ID, definition: unknown = SELECT) =>
-    (await api.ok<{ data: Document }>('POST', '/objects', named(id, definition))).data;
-  const create = (kind: string, definition: string) => api.ok('POST', '/objects', { kind, definition });
+  const path = (id = ID): string => objectPath('privileges', id);
   const createTable = (collection: string, schema: object = {}) =>
     api.ok('POST', '/collections', { collection, schema, fields: [] });
-  const listed = async () =>
-    (await api.ok<{ data: Document[] }>('GET', '/objects?kind=privileges')).data.map(({ id }) => id);
   const definitionOf = async (id: string) => (await api.ok<{ data: Document }>('GET', path(id))).data.definition;
   const texts = async (query: string): Promise<string[]> =>
     (await api.sql<{ text: string }>(query)).map(({ text }) => text);
@@ -75,18 +58,8 @@ describe('default privileges', () => {
   const onTable = (name: string) => privilegesOf(`SELECT relacl FROM pg_class WHERE oid = '${name}'::regclass`);
   const onFunction = (name: string) => privilegesOf(`SELECT proacl FROM pg_proc WHERE proname = '${name}'`);
   const onType = (name: string) => privilegesOf(`SELECT typacl FROM pg_type WHERE oid = '${name}'::regtype`);
-  const drift = () => api.ok<Drift>('GET', '/schema/drift');
   const expectNoDrift = async () =>
     expect(await drift()).to.deep.include({ ok: true, objects: [], unmanaged_objects: [] });
-  const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
-  const diffTo = async (to: object) => (await api.ok<{ diff: object }>('POST', '/schema/diff', to)).diff;
-  const apply = async (to: object) => api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', to));
-  const admin = (...statements: string[]) => asSuperuser(service.databaseUrl, ...statements);
-  const messages = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
-    (await api.ok<Plan>(method, `${at}?dry_run`, body)).warnings
-      .filter(({ code }) => code.includes('PRIVILEGE') || code.startsWith('SECURITY') || code === 'ROLE_NEEDED')
-      .map(({ code, message }) => `${code}: ${message}`)
-      .sort();
 
   it('are created, changed and deleted', async () => {
     expect(await grant(ID, BOTH)).to.deep.equal(document(ID, BOTH));

@@ -1,27 +1,16 @@
 import { expect } from 'chai';
 import { clientOf, json } from '../support/client.js';
-import { asSuperuser } from '../support/postgres.js';
+import {
+  objectPath,
+  objectRequests,
+  NOTHING,
+  type Document,
+  type Plan,
+  type Method,
+} from '../support/object-requests.js';
 import { startService } from '../support/service.js';
 import { withService } from '../support/with-service.js';
 
-interface Document {
-  kind: string;
-  id: string;
-  definition: unknown;
-}
-
-interface Plan {
-  accepted: boolean;
-  refusal?: { message: string };
-  statements: { sql: string; summary: string; lock: string }[];
-  warnings: { code: string; message: string; object?: { kind: string; name: string } }[];
-}
-
-interface Snapshot {
-  objects: Document[];
-}
-
-const NOTHING = { collections: [], fields: [], relations: [] };
 const ROLE = 'pg_monitor';
 const ID = `${ROLE} on half(integer)`;
 const PUBLIC_ID = 'public on half(integer)';
@@ -32,14 +21,14 @@ const RENAMED_ARGUMENT = HALF.replaceAll('value', 'number');
 
 describe('privileges on functions', () => {
   const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+  const requests = objectRequests({ api, service });
+  const { admin, apply, create, diffTo, emptied, eventsSince, listed, snapshot } = requests;
+  const grant = (id: string, definition: unknown = EXECUTE) => requests.grant(id, definition);
+  const found = (method: Method, at: string, body?: object) =>
+    requests.codes(/PRIVILEGE|DEFINER_PUBLIC/, method, at, body);
 
-  const path = (id: string, kind = 'privileges'): string => `/objects/${kind}/${encodeURIComponent(id)}`;
-  const create = (kind: string, definition: string) => api.ok('POST', '/objects', { kind, definition });
-  const grant = (id: string, definition: unknown = EXECUTE) =>
-    api.ok<{ data: Document }>('POST', '/objects', { kind: 'privileges', id, definition });
+  const path = (id: string, kind = 'privileges'): string => objectPath(kind, id);
   const revoke = (id = PUBLIC_ID) => grant(id, []);
-  const listed = async () =>
-    (await api.ok<{ data: Document[] }>('GET', '/objects?kind=privileges')).data.map(({ id }) => id);
   /** The roles other than the owner that may execute each function, from the access control lists. */
   const existing = async (): Promise<string[]> =>
     (
@@ -49,32 +38,18 @@ describe('privileges on functions', () => {
           WHERE p.pronamespace = 'public'::regnamespace AND x.grantee <> p.proowner ORDER BY 1`,
       )
     ).map(({ text }) => text);
-  const eventsSince = async (position: number) =>
-    (
-      await api.ok<{ data: { type: string; subject?: { kind: string; id: string } }[] }>(
-        'GET',
-        `/history/events?after=${position}`,
-      )
-    ).data.map(({ type, subject }) => `${type} ${subject?.kind} ${subject?.id}`);
-  const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
-  const diffTo = async (to: object) => (await api.ok<{ diff: object }>('POST', '/schema/diff', to)).diff;
-  const apply = async (to: object) => api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', to));
-  const emptied = async () => ({ ...(await snapshot()), ...NOTHING, objects: [] });
-  const admin = (...texts: string[]) => asSuperuser(service.databaseUrl, ...texts);
-  const found = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
-    (await api.ok<Plan>(method, `${at}${at.includes('?') ? '&' : '?'}dry_run`, body)).warnings
-      .map(({ code }) => code)
-      .filter((code) => /PRIVILEGE|DEFINER_PUBLIC/.test(code))
-      .sort();
 
   beforeEach(() => create('function', HALF));
 
   it('are granted to a role and revoked from PUBLIC, which has EXECUTE by default', async () => {
     expect(await existing()).to.deep.equal(['half PUBLIC']);
     expect(await grant(ID, GRANTABLE)).to.deep.equal({
-      data: { kind: 'privileges', id: ID, definition: GRANTABLE, comment: null },
+      kind: 'privileges',
+      id: ID,
+      definition: GRANTABLE,
+      comment: null,
     });
-    expect((await revoke()).data).to.deep.include({ id: PUBLIC_ID, definition: [] });
+    expect(await revoke()).to.deep.include({ id: PUBLIC_ID, definition: [] });
     expect(await existing()).to.deep.equal([`half ${ROLE} grantable`]);
     await api.ok('PATCH', path(ID), { definition: EXECUTE });
     expect(await existing()).to.deep.equal([`half ${ROLE}`]);

@@ -1,34 +1,17 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { dps } from '../support/dps.js';
-import { asSuperuser, temporaryDirectory } from '../support/postgres.js';
+import {
+  objectPath,
+  objectRequests,
+  NOTHING,
+  type Document,
+  type Plan,
+  type Method,
+} from '../support/object-requests.js';
+import { temporaryDirectory } from '../support/postgres.js';
 import { withService } from '../support/with-service.js';
 
-interface Document {
-  kind: string;
-  id: string;
-  definition: unknown;
-  comment: string | null;
-}
-
-interface Plan {
-  accepted: boolean;
-  statements: { sql: string; summary: string }[];
-  warnings: { code: string; message: string }[];
-}
-
-interface Snapshot {
-  collections: object[];
-  objects: Document[];
-}
-
-interface Drift {
-  ok: boolean;
-  objects: { object: Pick<Document, 'kind' | 'id'>; kind: string }[];
-  unmanaged_objects: Pick<Document, 'kind' | 'id'>[];
-}
-
-const NOTHING = { collections: [], fields: [], relations: [] };
 const ROLE = 'pg_monitor';
 const ID = `${ROLE} on schema billing`;
 const PUBLIC_ID = 'public on schema public';
@@ -38,12 +21,13 @@ const SETTINGS = { OBJECTS: 'on', DB_SCHEMAS: 'public,billing' };
 
 describe('privileges on schemas', () => {
   const { api, service } = withService({ settings: SETTINGS, each: true, consistent: true });
+  const requests = objectRequests({ api, service });
+  const { admin, apply, diffTo, drift, emptied, listed, snapshot } = requests;
+  const grant = (id = ID, definition: unknown = USAGE) => requests.grant(id, definition);
+  const messages = (method: Method, at: string, body?: object) =>
+    requests.messages(/PRIVILEGE|^ROLE_NEEDED$/, method, at, body);
 
-  const path = (id = ID): string => `/objects/privileges/${encodeURIComponent(id)}`;
-  const grant = (id = ID, definition: unknown = USAGE) =>
-    api.ok<{ data: Document }>('POST', '/objects', { kind: 'privileges', id, definition });
-  const listed = async () =>
-    (await api.ok<{ data: Document[] }>('GET', '/objects?kind=privileges')).data.map(({ id }) => id);
+  const path = (id = ID): string => objectPath('privileges', id);
   const privilegesOn = async (schema: string): Promise<string[]> =>
     (
       await api.sql<{ text: string }>(
@@ -54,17 +38,6 @@ describe('privileges on schemas', () => {
       )
     ).map(({ text }) => text);
   const existing = () => privilegesOn('billing');
-  const drift = () => api.ok<Drift>('GET', '/schema/drift');
-  const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
-  const diffTo = async (to: object) => (await api.ok<{ diff: object }>('POST', '/schema/diff', to)).diff;
-  const apply = async (to: object) => api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', to));
-  const emptied = async () => ({ ...(await snapshot()), ...NOTHING, objects: [] });
-  const admin = (...texts: string[]) => asSuperuser(service.databaseUrl, ...texts);
-  const messages = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
-    (await api.ok<Plan>(method, `${at}?dry_run`, body)).warnings
-      .filter(({ code }) => code.includes('PRIVILEGE') || code === 'ROLE_NEEDED')
-      .map(({ code, message }) => `${code}: ${message}`)
-      .sort();
   /** On PostgreSQL 14, a superuser owns the schema public. */
   const ownPublic = async (): Promise<void> => {
     const [owned] = await api.sql<{ owner: string; role: string }>(
@@ -74,9 +47,7 @@ describe('privileges on schemas', () => {
   };
 
   it('are granted, changed and revoked', async () => {
-    expect(await grant(ID, BOTH)).to.deep.equal({
-      data: { kind: 'privileges', id: ID, definition: BOTH, comment: null },
-    });
+    expect(await grant(ID, BOTH)).to.deep.equal({ kind: 'privileges', id: ID, definition: BOTH, comment: null });
     expect(await existing()).to.deep.equal([`${ROLE} CREATE`, `${ROLE} USAGE grantable`]);
     await api.ok('PATCH', path(), { definition: USAGE });
     expect(await existing()).to.deep.equal([`${ROLE} USAGE`]);

@@ -1,25 +1,14 @@
 import { expect } from 'chai';
-import { asSuperuser } from '../support/postgres.js';
+import {
+  objectPath,
+  objectRequests,
+  NOTHING,
+  type Document,
+  type Plan,
+  type Method,
+} from '../support/object-requests.js';
 import { withService } from '../support/with-service.js';
 
-interface Document {
-  kind: string;
-  id: string;
-  definition: unknown;
-  comment: string | null;
-}
-
-interface Plan {
-  accepted: boolean;
-  statements: { sql: string; summary: string; lock: string }[];
-  warnings: { code: string; message: string; object?: { kind: string; name: string } }[];
-}
-
-interface Snapshot {
-  objects: Document[];
-}
-
-const NOTHING = { collections: [], fields: [], relations: [] };
 const ROLE = 'pg_monitor';
 const ID = `${ROLE} on sequence numbers`;
 const USAGE = [{ name: 'USAGE' }];
@@ -29,13 +18,13 @@ const COUNTED = { ...KEY, schema: { is_primary_key: true, has_auto_increment: tr
 
 describe('privileges on sequences', () => {
   const { api, service } = withService({ settings: { OBJECTS: 'on' }, consistent: true });
+  const requests = objectRequests({ api, service });
+  const { admin, apply, diffTo, emptied, eventsSince, listed, snapshot, summaries } = requests;
+  const grant = (id = ID, definition: unknown = USAGE) => requests.grant(id, definition);
+  const found = (method: Method, at: string, body?: object) => requests.codes(/./, method, at, body);
 
-  const path = (id = ID, kind = 'privileges'): string => `/objects/${kind}/${encodeURIComponent(id)}`;
+  const path = (id = ID, kind = 'privileges'): string => objectPath(kind, id);
   const sequence = path('numbers', 'sequence');
-  const grant = (id = ID, definition: unknown = USAGE) =>
-    api.ok<{ data: Document }>('POST', '/objects', { kind: 'privileges', id, definition });
-  const listed = async () =>
-    (await api.ok<{ data: Document[] }>('GET', '/objects?kind=privileges')).data.map(({ id }) => id);
   /** The privileges of roles other than the owner, from the access control lists. */
   const existing = async (): Promise<string[]> =>
     (
@@ -45,22 +34,6 @@ describe('privileges on sequences', () => {
           WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'S' AND x.grantee <> c.relowner ORDER BY 1`,
       )
     ).map(({ text }) => text);
-  const eventsSince = async (position: number) =>
-    (
-      await api.ok<{ data: { type: string; subject?: { kind: string; id: string } }[] }>(
-        'GET',
-        `/history/events?after=${position}`,
-      )
-    ).data.map(({ type, subject }) => `${type} ${subject?.kind} ${subject?.id}`);
-  const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
-  const diffTo = async (to: object) => (await api.ok<{ diff: object }>('POST', '/schema/diff', to)).diff;
-  const apply = async (to: object) => api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', to));
-  const emptied = async () => ({ ...(await snapshot()), ...NOTHING, objects: [] });
-  const admin = (...texts: string[]) => asSuperuser(service.databaseUrl, ...texts);
-  const summaries = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
-    (await api.ok<Plan>(method, `${at}?dry_run`, body)).statements.map(({ summary }) => summary);
-  const found = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
-    (await api.ok<Plan>(method, `${at}?dry_run`, body)).warnings.map(({ code }) => code).sort();
 
   beforeEach(() => api.ok('POST', '/objects', { kind: 'sequence', definition: 'CREATE SEQUENCE numbers START 1000' }));
 
@@ -69,9 +42,7 @@ describe('privileges on sequences', () => {
   });
 
   it('are granted, changed and revoked', async () => {
-    expect(await grant(ID, BOTH)).to.deep.equal({
-      data: { kind: 'privileges', id: ID, definition: BOTH, comment: null },
-    });
+    expect(await grant(ID, BOTH)).to.deep.equal({ kind: 'privileges', id: ID, definition: BOTH, comment: null });
     expect(await existing()).to.deep.equal([`numbers ${ROLE} SELECT`, `numbers ${ROLE} USAGE grantable`]);
     await api.ok('PATCH', path(), { definition: [{ name: 'UPDATE' }, { name: 'USAGE' }] });
     expect(await existing()).to.deep.equal([`numbers ${ROLE} UPDATE`, `numbers ${ROLE} USAGE`]);

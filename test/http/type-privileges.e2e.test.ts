@@ -1,26 +1,14 @@
 import { expect } from 'chai';
-import { asSuperuser } from '../support/postgres.js';
+import {
+  objectPath,
+  objectRequests,
+  NOTHING,
+  type Document,
+  type Plan,
+  type Method,
+} from '../support/object-requests.js';
 import { withService } from '../support/with-service.js';
 
-interface Document {
-  kind: string;
-  id: string;
-  definition: unknown;
-  comment: string | null;
-}
-
-interface Plan {
-  accepted: boolean;
-  statements: { sql: string; summary: string }[];
-  warnings: { code: string; message: string }[];
-}
-
-interface Snapshot {
-  collections: object[];
-  objects: Document[];
-}
-
-const NOTHING = { collections: [], fields: [], relations: [] };
 const ROLE = 'pg_monitor';
 const ID = `${ROLE} on type mood`;
 const PUBLIC_ID = 'public on type mood';
@@ -32,15 +20,15 @@ const KEY = { field: 'id', type: 'integer', interface: 'input', schema: { is_pri
 
 describe('privileges on types', () => {
   const { api, service } = withService({ settings: { OBJECTS: 'on' }, each: true, consistent: true });
+  const requests = objectRequests({ api, service });
+  const { admin, apply, diffTo, emptied, eventsSince, listed, snapshot, summaries } = requests;
+  const grant = (id = ID, definition: unknown = USAGE) => requests.grant(id, definition);
+  const create = (definition: string, kind = 'type') => requests.create(kind, definition);
+  const messages = (method: Method, at: string, body?: object) => requests.messages(/PRIVILEGE/, method, at, body);
 
-  const path = (id = ID, kind = 'privileges'): string => `/objects/${kind}/${encodeURIComponent(id)}`;
+  const path = (id = ID, kind = 'privileges'): string => objectPath(kind, id);
   const mood = path('mood', 'type');
-  const create = (definition: string, kind = 'type') => api.ok('POST', '/objects', { kind, definition });
-  const grant = (id = ID, definition: unknown = USAGE) =>
-    api.ok<{ data: Document }>('POST', '/objects', { kind: 'privileges', id, definition });
   const revoke = (id = PUBLIC_ID) => grant(id, []);
-  const listed = async () =>
-    (await api.ok<{ data: Document[] }>('GET', '/objects?kind=privileges')).data.map(({ id }) => id);
   /** The roles other than the owner that may use each type, from the access control lists. */
   const existing = async (): Promise<string[]> =>
     (
@@ -52,34 +40,18 @@ describe('privileges on types', () => {
             AND x.grantee <> t.typowner ORDER BY concat_ws(' ', t.typname, coalesce(r.rolname, 'PUBLIC')) COLLATE "C"`,
       )
     ).map(({ text }) => text);
-  const eventsSince = async (position: number) =>
-    (
-      await api.ok<{ data: { type: string; subject?: { kind: string; id: string } }[] }>(
-        'GET',
-        `/history/events?after=${position}`,
-      )
-    ).data.map(({ type, subject }) => `${type} ${subject?.kind} ${subject?.id}`);
-  const snapshot = () => api.ok<Snapshot>('GET', '/schema/snapshot');
-  const diffTo = async (to: object) => (await api.ok<{ diff: object }>('POST', '/schema/diff', to)).diff;
-  const apply = async (to: object) => api.ok('POST', '/schema/apply', await api.ok('POST', '/schema/diff', to));
-  const emptied = async () => ({ ...(await snapshot()), ...NOTHING, objects: [] });
-  const admin = (...texts: string[]) => asSuperuser(service.databaseUrl, ...texts);
-  const summaries = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
-    (await api.ok<Plan>(method, `${at}?dry_run`, body)).statements.map(({ summary }) => summary);
-  const messages = async (method: 'POST' | 'PATCH' | 'DELETE', at: string, body?: object) =>
-    (await api.ok<Plan>(method, `${at}?dry_run`, body)).warnings
-      .filter(({ code }) => code.includes('PRIVILEGE'))
-      .map(({ code, message }) => `${code}: ${message}`)
-      .sort();
 
   beforeEach(() => create(MOOD));
 
   it('are granted to a role and revoked from PUBLIC, which has USAGE by default', async () => {
     expect(await existing()).to.deep.equal(['mood PUBLIC']);
     expect(await grant(ID, GRANTABLE)).to.deep.equal({
-      data: { kind: 'privileges', id: ID, definition: GRANTABLE, comment: null },
+      kind: 'privileges',
+      id: ID,
+      definition: GRANTABLE,
+      comment: null,
     });
-    expect((await revoke()).data).to.deep.include({ id: PUBLIC_ID, definition: [] });
+    expect(await revoke()).to.deep.include({ id: PUBLIC_ID, definition: [] });
     expect(await existing()).to.deep.equal([`mood ${ROLE} grantable`]);
     await api.ok('PATCH', path(), { definition: USAGE });
     expect(await existing()).to.deep.equal([`mood ${ROLE}`]);
