@@ -26,11 +26,11 @@ export type Privilege = z.infer<typeof privilege>;
 export const objectDocument = z.strictObject({
   kind: z.enum(OBJECT_KINDS),
   /**
-   * Identifies the object within its kind. For a view, a statistics object, a sequence or a type, the name. For a function or an
-   * aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule, the name and the
-   * table: `audit on posts`. For privileges, the role and the table, function, sequence, type, schema or new objects. For
-   * row security and table options, the table. Outside the default schema, the schema precedes the name of the view, function, table and so on:
-   * `billing.totals`, `audit on billing.invoices`.
+   * Identifies the object within its kind. For a view, a statistics object, a sequence or a type, the name. For a
+   * function or an aggregate, the name and the argument types: `total(integer, text)`. For a trigger, policy or rule,
+   * the name and the table: `audit on posts`. For privileges, the role and the table, function, sequence, type, schema
+   * or new objects. For row security and table options, the table. Outside the default schema, the schema precedes the
+   * name of the view, function, table and so on: `billing.totals`, `audit on billing.invoices`.
    */
   id: text,
   /** The statement that creates the object: `CREATE VIEW active_posts AS SELECT …`. A list for privileges. */

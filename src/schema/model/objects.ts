@@ -401,7 +401,10 @@ const [NEW_TYPES, EXISTING_TYPES] = [TARGET_TYPES.filter(isNewType), TARGET_TYPE
 export const grantedType = (parsed: unknown, areNew: boolean): TargetType | undefined =>
   (areNew ? NEW_TYPES : EXISTING_TYPES).find((each) => TARGETS[each].parsed.has(parsed));
 
-/** A function, procedure, aggregate, sequence, type or schema on which roles have privileges, or the new objects in a schema. */
+/**
+ * A function, procedure, aggregate, sequence, type or schema on which roles have privileges, or the new objects in a
+ * schema.
+ */
 export interface PrivilegesTarget {
   type: TargetType;
   /**
@@ -432,7 +435,8 @@ export const PUBLIC = 'public';
 
 /**
  * True for triggers, policies, rules, privileges, row security and table options, whose id contains a table. The id of
- * some privileges contains a function, a sequence, a type, a schema or new objects instead. False for an unknown kind of a diff.
+ * some privileges contains a function, a sequence, a type, a schema or new objects instead. False for an unknown kind of
+ * a diff.
  */
 export const isOnTable = ({ kind }: Pick<ObjectName, 'kind'>): boolean =>
   isObjectKind(kind) && (KINDS[kind].onTable === 'named' || KINDS[kind].onTable === 'single');

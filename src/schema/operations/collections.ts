@@ -48,7 +48,7 @@ interface CreateCollection {
 interface CreateCollectionInput {
   body: unknown;
   concurrentIndexes: boolean;
-  /** The name of the default schema, whose default privileges apply. Absent if there are none. */
+  /** The name of the default schema. If absent, no default privileges apply. */
   defaultSchema?: string | undefined;
   /** Location of the body in the request: empty, or an index in a batch. */
   at?: Path;

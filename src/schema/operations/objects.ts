@@ -20,7 +20,7 @@ interface CreateObject {
 
 interface CreateObjectInput {
   body: unknown;
-  /** The name of the default schema, whose default privileges apply. Absent if there are none. */
+  /** The name of the default schema. If absent, no default privileges apply. */
   defaultSchema?: string | undefined;
 }
 

@@ -58,7 +58,8 @@ const VERBS = {
 
 /**
  * True if the object is deleted or renamed together with its table, view, function, sequence or type. The findings about
- * that object then apply. A schema stays in the database, and so do default privileges and a sequence or a type that a table needs.
+ * that object then apply. A schema stays in the database, and so do default privileges, and a sequence or a type that a
+ * table needs.
  */
 export function followsTable({ event, batch }: PlannedObjectEvent): boolean {
   if (event.type === 'object.renamed') return isRenamedWithTable(event.subject, event.data.to);
